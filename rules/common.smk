@@ -1,0 +1,60 @@
+# The study, the values that the stages look up, and the few functions of their wildcards.
+import atexit
+import sys
+from pathlib import Path
+
+from tiebreak import preflight as checks
+from tiebreak.digest import code_digest, toolchain_digest
+from tiebreak.errors import TiebreakError
+from tiebreak.paths import Paths, parse_run
+from tiebreak.study import load
+
+ROOT = Path(workflow.basedir)
+
+
+def refuse(check, *values, **options):
+    """What `check` gives; what it refuses ends Snakemake with that text alone."""
+    try:
+        return check(*values, **options)
+    except TiebreakError as error:
+        sys.exit(f"tiebreak: {error}")
+
+
+refuse(checks.check_config, config)
+STUDY = refuse(load, config["study"])
+SCRIPTS = (ROOT / "scripts").glob("*.py")
+CODE = {path.stem: refuse(code_digest, path, ROOT) for path in SCRIPTS}
+TOOLCHAIN = refuse(toolchain_digest, ROOT)
+PATHS = Paths(STUDY.name)
+PARTS = STUDY.parts()
+GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
+
+
+def model_of(wildcards):
+    """The model of a run."""
+    return str(PATHS.model(wildcards.run))
+
+
+def shapes_of(wildcards):
+    """The reward tables that a run's rollouts are scored under: its own arm's, none for sft."""
+    arm, seed = parse_run(wildcards.run)
+    return {} if seed is None else {arm: PARTS["arms"][arm]}
+
+
+def parity_faults():
+    """Whether every arm says that its prompts drift on purpose; otherwise a drift stops the study."""
+    return all("drifted_prompt" in arm.faults for arm in STUDY.arms.values())
+
+
+def preflight():
+    """Before the first job: what only the machine can answer, and whether finished trainings may be run again."""
+    allowed = config.get("retrain", False)
+    refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
+    refuse(checks.check_machine, workflow.dag, config["study"])
+
+
+# Snakemake tells a Snakefile nothing of its targets, and of a wrong one only that no rule makes it.
+refuse(checks.check_targets, sys.argv[1:], STUDY, PATHS)
+
+if workflow.is_main_process:
+    atexit.register(checks.announce_retraining, workflow, STUDY, PATHS)

@@ -1,0 +1,66 @@
+# Sampling from finished models: the learning probe on pool prompts, and the evaluation on held-out cases.
+# What is sampled knows no other arm, so that a new arm leaves the old rollouts as they are.
+
+
+rule probe:
+    input:
+        model=model_of,
+        cases="<results>/data/cases.jsonl",
+        prompts="<results>/data/pool.parquet",
+    output:
+        rollouts="<results>/probes/{run}/rollouts.parquet",
+        timings="<results>/probes/{run}/timings.parquet",
+    log:
+        "<logs>/probes/{run}.log",
+    benchmark:
+        "<benchmarks>/probes/{run}.tsv"
+    threads: STUDY.evaluation.threads
+    resources:
+        mem_mb=3000,
+        runtime=60,
+        gpu=GPUS["evaluation"],
+    params:
+        study=STUDY.name,
+        root_seed=STUDY.root_seed,
+        shapes=shapes_of,
+        model=lookup(dpath="model", within=PARTS),
+        evaluation=lookup(dpath="evaluation", within=PARTS),
+        probe=lookup(dpath="probe", within=PARTS),
+        toolbox=lookup(dpath="toolbox", within=PARTS),
+        threads=STUDY.evaluation.threads,
+        code=lookup(dpath="probe", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/probe.py"
+
+
+rule evaluation:
+    input:
+        model=model_of,
+        cases="<results>/data/cases.jsonl",
+        prompts="<results>/data/holdout.parquet",
+    output:
+        rollouts="<results>/evals/{run}/rep{rep}/rollouts.parquet",
+        timings="<results>/evals/{run}/rep{rep}/timings.parquet",
+        summary="<results>/evals/{run}/rep{rep}/summary.json",
+    log:
+        "<logs>/evals/{run}/rep{rep}.log",
+    benchmark:
+        "<benchmarks>/evals/{run}/rep{rep}.tsv"
+    threads: STUDY.evaluation.threads
+    resources:
+        mem_mb=3000,
+        runtime=240,
+        gpu=GPUS["evaluation"],
+    params:
+        study=STUDY.name,
+        root_seed=STUDY.root_seed,
+        shapes=shapes_of,
+        model=lookup(dpath="model", within=PARTS),
+        evaluation=lookup(dpath="evaluation", within=PARTS),
+        toolbox=lookup(dpath="toolbox", within=PARTS),
+        threads=STUDY.evaluation.threads,
+        code=lookup(dpath="evaluation", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/evaluation.py"

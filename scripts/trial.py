@@ -1,0 +1,22 @@
+"""Rule trial: the first steps of a training, and whether it goes on."""
+
+from pathlib import Path
+
+from tiebreak.gates import read, trial_of_groups, write
+from tiebreak.job import Job
+from tiebreak.job_training import open_training
+from tiebreak.paths import run_name
+
+with Job(snakemake, keeps_work=True) as job:
+    ties = read(Path(job.input.ties))
+    if ties.go:
+        training = open_training(job, job.work)
+        groups = training.advance(training.rlvr.trial.steps)
+        run = run_name(job.wildcards.arm, int(job.wildcards.seed))
+        steps, tied = [group["step"] for group in groups], [group["tied"] for group in groups]
+        decision = trial_of_groups(run, steps, tied, max_tied=training.rlvr.trial.max_tied)
+        job.write_json(job.output.trial, {"work": str(job.work), "groups": len(groups), "ran": True})
+    else:
+        decision = ties
+        job.write_json(job.output.trial, {"work": None, "groups": 0, "ran": False})
+    write(Path(job.output.decision), decision)

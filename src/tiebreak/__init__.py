@@ -1,0 +1,1 @@
+"""Tiebreak: reward-shape studies of reinforcement learning with verifiable rewards, end to end."""

@@ -1,0 +1,7 @@
+"""`python -m tiebreak.cli`."""
+
+import sys
+
+from tiebreak.cli import main
+
+sys.exit(main())

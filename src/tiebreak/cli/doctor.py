@@ -1,0 +1,179 @@
+"""`tiebreak doctor`: what this machine can do, and what a study would miss on it."""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tiebreak.errors import ConfigError, SandboxError
+
+ROOT = Path(__file__).resolve().parents[3]
+GIB = 1 << 30
+MEMORY, DISK = 6 * GIB, 5 * GIB  # what the laptop study stays under, with room for its records
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. A `missing` one stops studies; a `warning` may cost time or comparability."""
+
+    subject: str
+    state: Literal["ok", "warning", "missing"]
+    found: str
+    mend: str = ""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser of `tiebreak doctor`."""
+    text = "what this machine can do, and what a study would miss"
+    parser = subparsers.add_parser("doctor", help=text, description=f"{text}; exit status 1 if something is missing")
+    parser.add_argument(
+        "--study", metavar="NAME", help="also check this study's needs: a name in config/studies or a path"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON list of findings")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; 1 if something needed is missing, else 0."""
+    findings = list(examine(arguments.study))
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        print("\n".join(render(finding) for finding in findings))
+    return 1 if any(finding.state == "missing" for finding in findings) else 0
+
+
+def render(finding: Finding) -> str:
+    """A line for people, and one more with the mend if there is any."""
+    line = f"{finding.state:8} {finding.subject:11} {finding.found}"
+    return f"{line}\n{'':21}{finding.mend}" if finding.mend else line
+
+
+def examine(study: str | None) -> Iterator[Finding]:
+    """Look at everything; a study that cannot be read raises ConfigError before the slow looks."""
+    gpus_needed = study_gpus(study) if study else 0
+    yield Finding("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield from look_at_torch(gpus_needed)
+    yield look_at_rust("rustc")
+    yield look_at_rust("cargo")
+    yield look_at_linker()
+    yield look_at_sandbox()
+    yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
+    yield look_at_memory(memory_bytes())
+    yield look_at_disk(shutil.disk_usage(ROOT).free)
+
+
+def study_gpus(name: str) -> int:
+    """How many GPUs the largest job of a study takes; 0 for a study on the CPU. ConfigError for a bad study."""
+    from tiebreak.study import load
+
+    is_file = name.endswith((".yaml", ".yml")) and Path(name).is_file()
+    study = load(Path(name).resolve() if is_file else name, ROOT)
+    return max(study.gpus("sft"), study.gpus("rlvr"), study.gpus("evaluation"))
+
+
+def look_at_torch(gpus_needed: int) -> Iterator[Finding]:
+    """Torch's build and threads, and the GPUs that it sees."""
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        yield Finding("torch", "missing", str(error), "./dev --sync installs it")
+        return
+    yield Finding("torch", "ok", f"{torch.__version__}, {torch.get_num_threads()} threads")
+    count = torch.cuda.device_count()
+    names = ", ".join(torch.cuda.get_device_name(index) for index in range(count))
+    if count < gpus_needed:
+        mend = f"the study's largest job takes {gpus_needed}; run it on such a machine or cluster, or lower `gpus`"
+        yield Finding("gpus", "missing", names or "none", mend)
+    else:
+        yield Finding("gpus", "ok", names or "none (studies on the CPU need none)")
+
+
+def look_at_rust(program: str) -> Finding:
+    """The version of rustc or cargo beside the pinned one."""
+    pinned = rust_versions()
+    try:
+        answer = subprocess.run([program, "--version"], capture_output=True, text=True)
+    except OSError:
+        return Finding(program, "missing", "not on PATH", "./dev --sync, or rustup.rs, or `nix develop`")
+    found = re.match(rf"{program} (\d+)\.(\d+)", answer.stdout)
+    if found is None:
+        return Finding(program, "missing", f"does not run: {answer.stderr.strip()}", "rustup default stable")
+    version = answer.stdout.strip()
+    if number(".".join(found.groups())) < number(pinned["oldest_rust"]):
+        return Finding(
+            program, "missing", version, f"edition 2021 needs {pinned['oldest_rust']}; install {pinned['rust']}"
+        )
+    if ".".join(found.groups()) != pinned["rust"]:
+        return Finding(program, "warning", version, f"{pinned['rust']} is pinned; compiler messages may differ")
+    return Finding(program, "ok", version)
+
+
+def rust_versions() -> dict[str, str]:
+    """pyproject.toml's `[tool.tiebreak]`: `rust`, the pinned version, and `oldest_rust`."""
+    try:
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        return dict(settings["tool"]["tiebreak"])
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigError(f"{ROOT / 'pyproject.toml'}: [tool.tiebreak] cannot be read: {error}") from error
+
+
+def number(version: str) -> tuple[int, ...]:
+    """A version's parts as integers, for comparing."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def look_at_linker() -> Finding:
+    """rustc links with `cc`."""
+    found = shutil.which("cc")
+    return Finding("linker", "ok", found) if found else Finding("linker", "missing", "no cc on PATH", "install gcc")
+
+
+def look_at_sandbox() -> Finding:
+    """Run `true` confined, as a program of a model would be."""
+    from tiebreak.sandbox import host, process
+    from tiebreak.sandbox.bubblewrap import Box
+    from tiebreak.sandbox.limits import Limits
+
+    if host.allowed():
+        return Finding("sandbox", "warning", "switched off by the environment: model code runs on this host")
+    try:
+        result = process.run([shutil.which("true") or "/bin/true"], Box(), Limits())
+    except SandboxError as error:
+        return Finding("sandbox", "missing", str(error))
+    if not result.ok:
+        return Finding("sandbox", "missing", f"true failed inside: {result.stderr.decode(errors='replace').strip()}")
+    version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True).stdout.strip()
+    return Finding("sandbox", "ok", f"{version}, user namespaces work")
+
+
+def memory_bytes() -> int:
+    """The memory that this process may use: the machine's, or its control group's limit."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    text = limit.read_text().strip() if limit.exists() else ""
+    return min(machine, int(text)) if text.isdigit() else machine
+
+
+def look_at_memory(size: int) -> Finding:
+    """Whether `size` bytes of memory do for the laptop study."""
+    found = f"{size / GIB:.1f} GiB"
+    if size < MEMORY:
+        return Finding("memory", "warning", found, f"the laptop study may take up to {MEMORY / GIB:.0f} GiB")
+    return Finding("memory", "ok", found)
+
+
+def look_at_disk(free: int) -> Finding:
+    """Whether `free` bytes of disk do for the laptop study."""
+    found = f"{free / GIB:.1f} GiB free"
+    if free < DISK:
+        return Finding("disk", "warning", found, f"the laptop study may take up to {DISK / GIB:.0f} GiB")
+    return Finding("disk", "ok", found)

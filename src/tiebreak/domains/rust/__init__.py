@@ -1,0 +1,1 @@
+"""The Rust domain: a tool-use agent that repairs small crates."""

@@ -1,0 +1,114 @@
+"""The Rust domain as the workflow sees it (`domains.base.Domain`): its parts, glued."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import cast
+
+import pyarrow as pa
+
+from tiebreak.chat import Message, render
+from tiebreak.domains.base import Corpus, Episode, Outcome, TraceTurn
+from tiebreak.domains.rust import episode as episodes
+from tiebreak.domains.rust.blueprints import Blueprint, load_blueprints
+from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, copy_exercises
+from tiebreak.domains.rust.episode import RustEpisode
+from tiebreak.domains.rust.generator import generate
+from tiebreak.domains.rust.grading import grade
+from tiebreak.domains.rust.materialize import materialize
+from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
+from tiebreak.domains.rust.rewards import RewardTable
+from tiebreak.domains.rust.traces import traces
+from tiebreak.domains.rust.verdicts import Judge
+from tiebreak.seeds import derive, stream
+
+CORPUS_DETOURS = 0.3
+
+CALL = pa.struct({"tool": pa.string(), "id": pa.string(), "params": pa.string(), "ok": pa.bool_()})
+FACTS = pa.struct(
+    {
+        "compiled": pa.bool_(),
+        "phase": pa.int32(),
+        "tests_passed": pa.int32(),
+        "tests_total": pa.int32(),
+        "tampered": pa.list_(pa.string()),
+        "calls": pa.list_(CALL),
+    }
+)
+
+
+@dataclass
+class RustDomain:
+    """tables: the reward table of each shape; limits are characters (`protocol`)."""
+
+    judge: Judge
+    tables: Mapping[str, RewardTable] = field(default_factory=dict)
+    read_limit: int = READ_LIMIT
+    output_limit: int = OUTPUT_LIMIT
+    name = "rust"
+    facts = FACTS
+
+    @property
+    def shapes(self) -> Sequence[str]:
+        """The shapes that rollouts are scored under."""
+        return list(self.tables)
+
+    def load_cases(self, path: Path) -> list[Blueprint]:
+        """The cases of a `cases.jsonl`, in file order."""
+        return load_blueprints(path)
+
+    def prompt(self, case: Blueprint, system_message: str | None = None) -> list[Message]:
+        """The opening messages of a case."""
+        return episodes.prompt(case, system_message)
+
+    def episode(self, case: Blueprint, messages: Sequence[Message], *, tool_rounds: int) -> RustEpisode:
+        """A fresh episode of `case` after the opening `messages`."""
+        limits = {"read_limit": self.read_limit, "output_limit": self.output_limit}
+        return RustEpisode(case, messages, tool_rounds=tool_rounds, **limits)
+
+    def answer(self, live: Sequence[Episode]) -> None:
+        """Reply to the open calls of all these episodes, with one call of the judge."""
+        episodes.answer(self.judge, cast(Sequence[RustEpisode], live))
+
+    def outcomes(self, finished: Sequence[Episode]) -> list[Outcome]:
+        """What each finished episode came to, under every shape."""
+        return [episodes.outcome(item, self.tables) for item in cast(Sequence[RustEpisode], finished)]
+
+    def grades(self, finished: Sequence[Episode]) -> list[bool]:
+        """The independent verdict on each episode's final files."""
+        return grade(self.judge, [(item.case, item.files) for item in cast(Sequence[RustEpisode], finished)])
+
+    def terms(self, episode: Episode, shape: str) -> Mapping[str, float]:
+        """The reward of a finished episode under `shape`, term by term."""
+        return episodes.episode_terms(cast(RustEpisode, episode), self.tables[shape])
+
+    def counters(self) -> dict[str, int]:
+        """Verdicts asked for, found in the cache, and run, so far."""
+        return {"asked": self.judge.asked, "hits": self.judge.hits, "ran": self.judge.ran}
+
+    def corpus(self, root_seed: int, size: int) -> Corpus:
+        """`size` crates from a seed stream of their own; of a fifth of them real traces, to show tool output."""
+        cases = list(generate("all", size, derive(root_seed, "base", "corpus")))
+        played, _ = materialize(cases[: -(-size // 5)], self.judge)
+        shown = self.traces(played, lambda case: stream(root_seed, "base", case.case_id), CORPUS_DETOURS)
+        texts = [case.files[case.source_path] + case.user + case.final for case in cases]
+        exercises = copy_exercises(cases, stream(root_seed, "base", "exercises"))
+        return Corpus(texts + [render_trace(turns) for turns in shown], PROTOCOL_STRINGS, exercises)
+
+    def traces(
+        self, cases: Sequence[Blueprint], rng_of_case: Callable[[Blueprint], Random], detours: float
+    ) -> list[list[TraceTurn]]:
+        """One demonstration a case (`domains.rust.traces`), under this domain's limits."""
+        return traces(
+            cases, self.judge, rng_of_case, detours, read_limit=self.read_limit, output_limit=self.output_limit
+        )
+
+    def trace(self, case: Blueprint, rng: Random) -> list[TraceTurn]:
+        """A demonstration of one case, without detours."""
+        return self.traces([case], lambda _: rng, 0.0)[0]
+
+
+def render_trace(turns: Sequence[TraceTurn]) -> str:
+    """The conversation of a trace as a model reads it."""
+    return render([Message(role=turn["role"], content=turn["content"]) for turn in turns])

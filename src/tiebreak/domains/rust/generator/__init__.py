@@ -1,0 +1,54 @@
+"""Blueprints from a seed: `generate` draws templates, families and crates, offline and byte for byte repeatable."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+from tiebreak.domains.rust.blueprints import Blueprint, Family
+from tiebreak.domains.rust.generator import catalogue, frame
+from tiebreak.domains.rust.generator.words import new_id
+from tiebreak.errors import ConfigError
+from tiebreak.seeds import derive, stream
+
+VERSION = "tiebreak-1"
+FAMILIES: Mapping[Family, float] = {
+    "patch_test_pass": 0.32,
+    "patch_run_pass": 0.20,
+    "patch_test_recover": 0.20,
+    "patch_run_recover": 0.13,
+    "test_only": 0.08,
+    "run_only": 0.07,
+}
+TRIES = 400
+
+
+def generate(
+    templates: Literal["all"] | Sequence[str], cases: int, root_seed: int, families: Mapping[Family, float] = FAMILIES
+) -> list[Blueprint]:
+    """`cases` blueprints, no two with the same id or the same source, in an order that the seed decides.
+
+    families: weights, they need not add up to 1. Raises ConfigError for an unknown template or family, and where the
+    templates cannot give so many different crates.
+    """
+    chosen = catalogue.select(templates)
+    if unknown := set(families) - set(get_args(Family)):
+        raise ConfigError(f"families: {', '.join(sorted(unknown))} unknown; expected some of {get_args(Family)}")
+    names, weights = list(families), list(families.values())
+    ids: set[str] = set()
+    sources: set[str] = set()
+    items: list[Blueprint] = []
+    for index in range(cases):
+        rng = stream(root_seed, "blueprints", index)
+        seed = derive(root_seed, "blueprints", index)
+        family = rng.choices(names, weights)[0]
+        for _ in range(TRIES):
+            item = frame.build(rng.choice(chosen), family, new_id(rng, ids), seed, rng, VERSION)
+            if item is not None and item.files[item.source_path] not in sources:
+                break
+        else:
+            raise ConfigError(
+                f"no new crate for case {index} after {TRIES} draws; ask for fewer cases or more templates"
+            )
+        ids.add(item.case_id)
+        sources.add(item.files[item.source_path])
+        items.append(item)
+    return items

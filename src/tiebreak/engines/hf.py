@@ -1,0 +1,160 @@
+"""The transformers engine: batched multi-turn sampling with one cache for a whole conversation.
+
+Randomness: a turn's seed gives a stream of uniforms, one a token, and a token is drawn by inverting the distribution
+function. So a turn depends on its seed and its logits alone, not on its neighbours' draws, and two checkpoints with the
+same seed draw on common random numbers.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tiebreak.chat import END, WHITESPACE
+from tiebreak.engines.base import Reply, Sampling
+from tiebreak.engines.cache import RaggedCache
+from tiebreak.errors import EngineError
+
+COMPACT_BELOW = 0.7
+
+
+def uniforms(seeds: Sequence[int], count: int) -> Tensor:
+    """(rows, count) uniforms in [0, 1), one seeded stream a row."""
+    return torch.stack([torch.rand(count, generator=torch.Generator().manual_seed(seed)) for seed in seeds])
+
+
+def draw(logits_RV: Tensor, uniform_R: Tensor, temperature: float) -> Tensor:
+    """One token a row by inverse transform sampling; temperature 0 takes the largest logit."""
+    if temperature == 0:
+        return logits_RV.argmax(-1)
+    cumulative_RV = torch.softmax(logits_RV.double() / temperature, -1).cumsum(-1)
+    chosen_R = torch.searchsorted(cumulative_RV, uniform_R.double()[:, None] * cumulative_RV[:, -1:], right=True)
+    return chosen_R[:, 0].clamp(max=logits_RV.shape[-1] - 1)
+
+
+class HfSession:
+    """Conversations of one batch. A row that is left out of a `reply` is dropped: conversations only ever end."""
+
+    def __init__(self, engine: "HfEngine", size: int) -> None:
+        self.engine = engine
+        self.context: list[list[int]] = [[] for _ in range(size)]
+        self.seen = [0] * size
+        self.rows = list(range(size))
+        self.cache = RaggedCache(engine.model.config.num_hidden_layers)
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def reply(self, rows: Sequence[int], texts: Sequence[str], seeds: Sequence[int]) -> list[Reply]:
+        """See `Session.reply`; raises EngineError where a row that was dropped is asked for."""
+        if missing := set(rows) - set(self.rows):
+            raise EngineError(f"rows {sorted(missing)} were left out of an earlier reply and cannot go on")
+        for row, text in zip(rows, texts, strict=True):
+            self.context[row] += self.engine.encode(text)
+        self._keep(rows)
+        starts = [len(self.context[row]) for row in rows]
+        sampling = self.engine.sampling
+        limits = {row: min(sampling.turn_tokens, sampling.max_length - len(self.context[row])) for row in rows}
+        self._sample({row: limit for row, limit in limits.items() if limit > 0}, dict(zip(rows, seeds, strict=True)))
+        return [self._finish(row, start) for row, start in zip(rows, starts, strict=True)]
+
+    def _keep(self, rows: Sequence[int]) -> None:
+        if list(rows) != self.rows:
+            places = [self.rows.index(row) for row in rows]
+            self.cache.keep(torch.tensor(places, dtype=torch.long))
+            self.rows = list(rows)
+
+    def _finish(self, row: int, start: int) -> Reply:
+        ids = self.context[row][start:]
+        complete = bool(ids) and ids[-1] == self.engine.end_id
+        return Reply(self.engine.decode(ids[:-1] if complete else ids).rstrip(WHITESPACE), ids, complete)
+
+    def _sample(self, limits: dict[int, int], seeds: dict[int, int]) -> None:
+        """Sample one turn for the rows of `limits`; rows that are done leave the working batch in bunches."""
+        if not limits:
+            return
+        places = torch.tensor([index for index, row in enumerate(self.rows) if row in limits])
+        order = [self.rows[index] for index in places.tolist()]
+        noise = uniforms([seeds[row] for row in order], max(limits.values()))
+        work, live = self.cache.fork(places), set(order)
+        logits = self._forward(work, order, [self.context[row][self.seen[row] :] for row in order])
+        self.seen = [len(ids) if row in live else self.seen[row] for row, ids in enumerate(self.context)]
+        for step in range(max(limits.values())):
+            tokens = draw(logits, noise[:, step], self.engine.sampling.temperature).tolist()
+            for row, token in zip(order, tokens, strict=True):
+                if row in live:
+                    self.context[row].append(token)
+                    if token == self.engine.end_id or step + 1 == limits[row]:
+                        live.discard(row)
+            if not live:
+                break
+            if len(live) < COMPACT_BELOW * len(order):
+                self.cache.absorb(work, places, len(self.rows))
+                stay = torch.tensor([index for index, row in enumerate(order) if row in live])
+                order, tokens = [order[i] for i in stay.tolist()], [tokens[i] for i in stay.tolist()]
+                noise, places = noise[stay], places[stay]
+                work.keep(stay)
+            logits = self._forward(work, order, [[token] for token in tokens])
+            for row in live:
+                self.seen[row] += 1
+        self.cache.absorb(work, places, len(self.rows))
+
+    def _forward(self, cache: RaggedCache, order: Sequence[int], chunks: Sequence[list[int]]) -> Tensor:
+        """Logits (R, V) after each row's chunk, whose first token stands at the row's first unseen position."""
+        lengths = torch.tensor([len(chunk) for chunk in chunks])
+        width = int(lengths.max())
+        ids = torch.tensor([chunk + [0] * (width - len(chunk)) for chunk in chunks])
+        first = torch.tensor([self.seen[row] for row in order])
+        positions = first[:, None] + torch.arange(width)
+        cache.write_at(positions)
+        mask = torch.arange(cache.slots) <= positions[:, None, :, None]
+        hidden = self.engine.forward(ids, positions, mask, cache)
+        return self.engine.logits(hidden[torch.arange(len(chunks)), lengths - 1])
+
+
+class HfEngine:
+    """A transformers causal language model on the CPU, in the precision it was loaded with."""
+
+    def __init__(self, model: Any, tokenizer: Any, sampling: Sampling) -> None:
+        self.model, self.tokenizer, self.sampling = model, tokenizer, sampling
+        self.end_id = tokenizer.convert_tokens_to_ids(END)
+        if self.end_id is None or self.end_id == tokenizer.unk_token_id:
+            raise EngineError(f"the tokenizer has no single token for {END}; add it to its special tokens")
+
+    def session(self, size: int) -> HfSession:
+        """Room for `size` fresh conversations; the weights are read anew at each forward pass."""
+        self.model.eval()
+        return HfSession(self, size)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a piece of rendered text, special tokens recognised, none added."""
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of tokens, special ones included."""
+        return str(self.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+    def forward(self, ids: Tensor, positions: Tensor, mask: Tensor, cache: RaggedCache) -> Tensor:
+        """Last hidden states (R, T, D) of a chunk."""
+        body = self.model.get_base_model().model if hasattr(self.model, "get_base_model") else self.model.model
+        masks = {"full_attention": mask}
+        output = body(input_ids=ids, position_ids=positions, attention_mask=masks, cache=cache, use_cache=True)
+        return output.last_hidden_state
+
+    def logits(self, hidden_RD: Tensor) -> Tensor:
+        """Logits (R, V) of hidden states."""
+        return self.model.get_output_embeddings()(hidden_RD)
+
+    def describe(self) -> dict[str, object]:
+        """What decides the bytes that come out, apart from weights and prompts."""
+        import transformers
+
+        return {
+            "engine": "hf",
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "threads": torch.get_num_threads(),
+            "dtype": str(self.model.dtype),
+            "temperature": self.sampling.temperature,
+            "turn_tokens": self.sampling.turn_tokens,
+            "max_length": self.sampling.max_length,
+        }

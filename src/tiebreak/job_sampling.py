@@ -1,0 +1,55 @@
+"""What a probe and an evaluation share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
+
+from pathlib import Path
+from typing import Any
+
+from tiebreak import tables
+from tiebreak.engines.base import Sampling
+from tiebreak.engines.hf import HfEngine
+from tiebreak.job import Job
+from tiebreak.job_domain import open_domain, stop_reason
+from tiebreak.sampling import Plan, prompts_of, sample
+from tiebreak.sections.evaluation import Evaluation
+from tiebreak.sections.model import Model
+
+
+def sample_run(job: Job, plan: Plan, *, limit: int | None = None) -> dict[str, Any]:
+    """Sample the job's model on its prompts (the first `limit`) and write both tables; returns the summary."""
+    domain = open_domain(job)
+    rollouts, timings = Path(job.output.rollouts), Path(job.output.timings)
+    reason = stop_reason(job.input.model)
+    if reason is not None:
+        tables.write_table(rollouts, [], tables.rollouts(domain.facts))
+        tables.write_table(timings, [], tables.TIMINGS)
+        return summary(plan, [], stopped=reason)
+    cases = domain.load_cases(Path(job.input.cases))
+    prompts = prompts_of(Path(job.input.prompts), cases)[:limit]
+    rows = sample(open_engine(job), domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
+    return summary(plan, rows, stopped=None)
+
+
+def open_engine(job: Job) -> HfEngine:
+    """The job's model, ready to sample."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    evaluation = job.part("evaluation", Evaluation)
+    sampling = Sampling(evaluation.temperature, evaluation.turn_tokens, job.part("model", Model).max_length)
+    model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype="float32")
+    return HfEngine(model, AutoTokenizer.from_pretrained(job.input.model), sampling)
+
+
+def summary(plan: Plan, rows: list[dict[str, Any]], *, stopped: str | None) -> dict[str, Any]:
+    """What a sampling came to, in counts; `stopped` is the reason of a run that a gate stopped."""
+    ended = [row for row in rows if row["stop"] != "error"]
+    counts = {name: sum(bool(row[name]) for row in ended) for name in ("valid", "success", "graded", "truncated")}
+    return {
+        "arm": plan.arm,
+        "training_seed": plan.training_seed,
+        "repetition": plan.repetition,
+        "stopped": stopped,
+        "cases": len({row["case_id"] for row in rows}),
+        "rollouts": len(rows),
+        "errors": len(rows) - len(ended),
+        "stops": {stop: sum(row["stop"] == stop for row in rows) for stop in sorted({row["stop"] for row in rows})},
+        **counts,
+    }

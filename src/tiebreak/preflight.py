@@ -1,0 +1,93 @@
+"""What the Snakefile asks before the first job: its options, the targets' names, the machine, and finished trainings.
+
+The study file is checked when it is loaded, also in a dry run; the machine never in a dry run.
+"""
+
+import difflib
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tiebreak.archive import finished
+from tiebreak.errors import ConfigError, SandboxError
+from tiebreak.paths import Paths, job_name
+from tiebreak.study import Study
+
+OPTIONS = ("study", "retrain")
+TRAININGS = ("sft", "rlvr")
+TOOL_RULES = ("base", "cases", "traces", "probe", "trial", "rlvr", "evaluation")
+"""Rules that run cargo on generated or model-written code."""
+
+
+def check_config(config: Mapping[str, Any]) -> None:
+    """Refuse an option that config.yaml does not have. Raises ConfigError."""
+    for key, value in config.items():
+        if key not in OPTIONS:
+            near = difflib.get_close_matches(str(key), OPTIONS, n=1)
+            mend = f"did you mean {near[0]}?" if near else "what a study is stands in its own file, not in --config"
+            raise ConfigError(f"config: {key} is an unknown option; known are {', '.join(OPTIONS)}; {mend}")
+        if key == "retrain" and not isinstance(value, bool):
+            raise ConfigError(f"config: retrain is {value!r}; true or false is expected")
+        if key == "study" and not isinstance(value, str):
+            raise ConfigError(f"config: study is {value!r}; a name in config/studies or a path is expected")
+
+
+def check_targets(targets: Iterable[str], study: Study, paths: Paths) -> None:
+    """Refuse a target that names an arm that the study does not have. Raises ConfigError."""
+    pattern = re.compile(re.escape(str(paths.root)) + r"/(?:arms|gates/ties)/([^/.]+)")
+    for target in targets:
+        match = pattern.match(str(target))
+        if match and match[1] not in study.arms:
+            near = difflib.get_close_matches(match[1], list(study.arms), n=1)
+            mend = f"did you mean {near[0]}?" if near else "add it to arms in the study file"
+            raise ConfigError(
+                f"{target}: study {study.name} has no arm {match[1]} (arms: {', '.join(study.arms)}); {mend}"
+            )
+
+
+def check_machine(dag: Any, study: str) -> None:
+    """Refuse a machine that lacks what the jobs to come need. Raises SandboxError with the first thing missing."""
+    from tiebreak.cli.doctor import examine
+
+    if not any(job.rule.name in TOOL_RULES for job in dag.needrun_jobs()):
+        return
+    missing = [found for found in examine(study) if found.state == "missing"]
+    if missing:
+        more = f" (and {len(missing) - 1} more: run `tiebreak doctor`)" if len(missing) > 1 else ""
+        first = missing[0]
+        mend = f"; {first.mend}" if first.mend else ""
+        raise SandboxError(f"this machine has no usable {first.subject}: {first.found}{mend}{more}")
+
+
+def retrainings(dag: Any, paths: Paths) -> dict[str, str]:
+    """The jobs to come that would make a finished training again, each with Snakemake's reason."""
+    jobs = [job for job in dag.needrun_jobs(exclude_finished=False) if job.rule.name in TRAININGS]
+    names = {job_name(job.rule.name, dict(job.wildcards.items())): job for job in jobs}
+    return {name: str(dag.reason(job)) for name, job in sorted(names.items()) if finished(paths.work / name)}
+
+
+def announcement(again: Mapping[str, str], study: Study) -> str:
+    """What will be trained again, on how much, and why."""
+    gpus = max((study.gpus("rlvr"), study.gpus("sft")))
+    where = f"{gpus} GPUs" if gpus else "the CPU"
+    reasons = "\n".join(f"  {name}: {reason}" for name, reason in again.items())
+    return f"tiebreak: will retrain {len(again)} runs on {where}, setting the finished ones aside, because\n{reasons}"
+
+
+def check_retraining(dag: Any, study: Study, paths: Paths, *, allowed: bool) -> None:
+    """Say what will be trained again. Raises ConfigError where that takes GPUs and the user did not ask for it."""
+    again = retrainings(dag, paths)
+    if not again:
+        return
+    print(announcement(again, study), file=sys.stderr)
+    if study.model.device == "cuda" and not allowed:
+        raise ConfigError(
+            f"{len(again)} finished trainings would be run again on GPUs; allow it: --config retrain=true"
+        )
+
+
+def announce_retraining(workflow: Any, study: Study, paths: Paths) -> None:
+    """At the end of a dry run, say what a real one would train again."""
+    if workflow.dryrun and getattr(workflow, "_dag", None) is not None and (again := retrainings(workflow.dag, paths)):
+        print(announcement(again, study), file=sys.stderr)

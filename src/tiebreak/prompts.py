@@ -1,0 +1,45 @@
+"""The prompts of a split as a table: the bytes that a stage shows, made by the domain's one prompt function."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tiebreak import chat, tables
+from tiebreak.domains.base import Domain
+
+
+def prompt_rows(domain: Domain, cases: Iterable[Any], system_message: str | None) -> list[dict[str, str]]:
+    """A row of `tables.PROMPTS` for each case."""
+    return [
+        {
+            "case_id": case.case_id,
+            "family": case.family,
+            "template": case.template,
+            "difficulty": case.difficulty,
+            "prompt": chat.prompt(domain.prompt(case, system_message)),
+        }
+        for case in cases
+    ]
+
+
+def by_case(rows: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The prompt of each case."""
+    return {row["case_id"]: row["prompt"] for row in rows}
+
+
+def shown_prompts(path: Path) -> dict[str, str]:
+    """The prompt of each case in a stored table of prompts."""
+    return by_case(tables.read_table(path, ["case_id", "prompt"]).to_pylist())
+
+
+def trace_prompts(path: Path) -> dict[str, str]:
+    """What stands before the model's first turn in each stored trace, rendered: the prompt that SFT shows."""
+    rows = tables.read_table(path, ["case_id", "turns"]).to_pylist()
+    return {row["case_id"]: chat.prompt(opening(row["turns"])) for row in rows}
+
+
+def opening(turns: Sequence[Mapping[str, Any]]) -> list[chat.Message]:
+    """The messages before the first assistant turn."""
+    roles = [turn["role"] for turn in turns]
+    end = roles.index("assistant") if "assistant" in roles else len(roles)
+    return [{"role": turn["role"], "content": turn["content"]} for turn in turns[:end]]

@@ -1,0 +1,89 @@
+"""The agent loop: an engine talks, episodes answer, all conversations of a batch in step.
+
+A round is one assistant turn of every live conversation and then one batch of the domain's work, so that verdicts are
+computed together. What a model sees is built here and nowhere else, for training rollouts, probes and evaluations.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.chat import BREAK, OPENING, Message, prompt, render
+from tiebreak.domains.base import Domain, Episode
+from tiebreak.engines.base import Engine, Reply
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One rollout to play: a case, the messages that open it, its sample number, and the seed of each turn."""
+
+    case: Any
+    messages: list[Message]
+    sample: int
+    seed: Callable[[int], int]
+
+
+@dataclass
+class Played:
+    """A finished rollout: its episode, the model's turns in order, and each turn's seed."""
+
+    attempt: Attempt
+    episode: Episode
+    replies: list[Reply] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
+    """The whole conversation's tokens, as the model saw and wrote them."""
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    """Where in `ids` the model's own turns begin and end."""
+
+    @property
+    def new_tokens(self) -> int:
+        """Tokens that the model wrote."""
+        return sum(len(reply.ids) for reply in self.replies)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a token limit cut a turn."""
+        return any(not reply.complete for reply in self.replies)
+
+
+def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_rounds: int) -> list[Played]:
+    """Play all attempts to their ends, in step; the result has their order.
+
+    A conversation ends when its episode says so, or with stop `tokens` when a turn hits a token limit.
+    """
+    played = [
+        Played(attempt, domain.episode(attempt.case, attempt.messages, tool_rounds=tool_rounds)) for attempt in attempts
+    ]
+    session = engine.session(len(attempts))
+    live = list(range(len(attempts)))
+    texts = [prompt(attempt.messages) for attempt in attempts]
+    while live:
+        seeds = [played[row].attempt.seed(len(played[row].replies)) for row in live]
+        for row, seed, reply in zip(live, seeds, session.reply(live, texts, seeds), strict=True):
+            take(played[row], seed, reply)
+            played[row].ids = session.context[row]
+            played[row].spans.append((len(played[row].ids) - len(reply.ids), len(played[row].ids)))
+        live = [row for row in live if played[row].episode.stop is None]
+        marks = [len(played[row].episode.messages) for row in live]
+        domain.answer([played[row].episode for row in live])
+        texts = [follow_up(played[row].episode.messages[mark:]) for row, mark in zip(live, marks, strict=True)]
+        pairs = [(row, text) for row, text in zip(live, texts, strict=True) if played[row].episode.stop is None]
+        live, texts = [row for row, _ in pairs], [text for _, text in pairs]
+    return played
+
+
+def take(played: Played, seed: int, reply: Reply) -> None:
+    """Hand the model's turn to the episode; a turn that a limit cut ends it and is kept, but never run."""
+    played.replies.append(reply)
+    played.seeds.append(seed)
+    if reply.complete:
+        played.episode.act(reply.text)
+    else:
+        played.episode.messages.append({"role": "assistant", "content": reply.text})
+        played.episode.halt("tokens")
+
+
+def follow_up(replies: Sequence[Message]) -> str:
+    """What is appended to a conversation after the model's turn: the tools' replies and the next turn's opening."""
+    return BREAK + render(replies) + BREAK + OPENING

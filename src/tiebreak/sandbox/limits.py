@@ -1,0 +1,55 @@
+"""What a confined program may use. CPU time decides, so that load on the machine changes no verdict."""
+
+from dataclasses import asdict, dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one confined process (`memory`, `cpu`, `open files`, `file size`) and of its sandbox (the rest).
+
+    cpu_seconds, wall_seconds: seconds; wall time is only the net behind CPU time (a sleeping program).
+    memory_bytes: address space of each process. processes: threads and processes of the sandbox, where the kernel
+    counts them for this user; programs that run in the `run` box may start threads but no process at all.
+    output_bytes: of stdout and of stderr, each; a program that prints more is killed and the result flagged.
+    tmpfs_bytes: the one writable place, /tmp.
+    """
+
+    cpu_seconds: int = 5
+    wall_seconds: int = 120
+    memory_bytes: int = 1024 * MIB
+    processes: int = 256
+    file_bytes: int = 16 * MIB
+    open_files: int = 256
+    output_bytes: int = MIB // 4
+    tmpfs_bytes: int = 16 * MIB
+
+    def as_dict(self) -> dict[str, int]:
+        """The limits as plain numbers, for keys and records."""
+        return asdict(self)
+
+    def prlimit(self) -> list[str]:
+        """The `prlimit` command (util-linux) that puts the limits of a process on whatever it starts."""
+        hard = self.cpu_seconds + 1  # SIGXCPU at the soft limit can be caught, SIGKILL a second later cannot
+        return [
+            "prlimit",
+            f"--cpu={self.cpu_seconds}:{hard}",
+            f"--as={self.memory_bytes}",
+            f"--fsize={self.file_bytes}",
+            f"--nofile={self.open_files}",
+            "--core=0",
+        ]
+
+
+COMPILER = Limits(
+    cpu_seconds=240,
+    wall_seconds=900,
+    memory_bytes=8192 * MIB,
+    processes=512,
+    file_bytes=512 * MIB,
+    open_files=4096,
+    output_bytes=64 * MIB,
+    tmpfs_bytes=512 * MIB,
+)
+"""For rustc and the linker, which run no model code (no build script, no procedural macro is ever built)."""

@@ -1,0 +1,9 @@
+"""What all sections share: frozen, strict (the text "2" is no number), no unknown keys."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Section(BaseModel):
+    """A section of the study file. Each field has a description and, where it helps, an example."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)

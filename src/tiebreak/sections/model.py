@@ -1,0 +1,72 @@
+"""Sections `model` and `toolbox`: the policy at the start, and the bytes that it sees."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from tiebreak.sections.base import Section
+
+
+class Tiny(Section):
+    """A Qwen3 of laptop size, made from scratch with a tokenizer of the domain's own."""
+
+    hidden: int = Field(128, ge=16, description="width of the residual stream", examples=[128])
+    layers: int = Field(3, ge=1, description="transformer blocks", examples=[3])
+    heads: int = Field(4, ge=1, description="query heads", examples=[4])
+    kv_heads: int = Field(4, ge=1, description="key and value heads; divides heads", examples=[4])
+    ffn: int = Field(384, ge=16, description="width of the feed-forward layer", examples=[384])
+    vocab: int = Field(1400, ge=300, le=65536, description="tokens in the vocabulary", examples=[1400])
+    rope_theta: float = Field(500.0, gt=1, description="base of the rotary embedding", examples=[500.0])
+    corpus: int = Field(
+        2000, ge=1, description="generated cases whose text the tokenizer and the warm-up see", examples=[2000]
+    )
+    warmup_tokens: int = Field(2_200_000, ge=0, description="tokens of the copy warm-up", examples=[2_200_000])
+    batch: int = Field(32, ge=1, description="sequences in a warm-up step", examples=[32])
+    matrix_learning_rate: float = Field(0.02, gt=0, description="Muon's learning rate, for matrices", examples=[0.02])
+    learning_rate: float = Field(3e-3, gt=0, description="AdamW's learning rate, for the rest", examples=[3e-3])
+    threads: int = Field(2, ge=1, description="CPU threads; another number gives other bits", examples=[2])
+
+    @model_validator(mode="after")
+    def divisible(self) -> Self:
+        """Heads share the width evenly, and query heads share the key heads evenly."""
+        if self.hidden % self.heads or self.heads % self.kv_heads:
+            raise ValueError(
+                f"hidden {self.hidden}, heads {self.heads}, kv_heads {self.kv_heads} do not divide; "
+                "heads must divide hidden and kv_heads must divide heads"
+            )
+        return self
+
+
+class Model(Section):
+    """The base model, and how every stage loads it."""
+
+    base: str = Field(min_length=1, description="tiny, or a model of the hub", examples=["tiny"])
+    revision: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{40}$",
+        description="the hub commit of the base, 40 hexadecimal digits",
+        examples=["906bfd4b4dc7f14ee4320094d8b41684abff8539"],
+    )
+    max_length: int = Field(1024, ge=64, description="tokens of a whole episode at most", examples=[1024])
+    system_message: str | None = Field(
+        None, description="the system message of every prompt; null is the domain's own", examples=["null"]
+    )
+    device: Literal["cpu", "cuda"] = Field("cpu", description="what trains and samples", examples=["cpu"])
+    tiny: Tiny = Field(default_factory=Tiny, description="the model from scratch, where base is tiny", examples=["{}"])
+
+    @model_validator(mode="after")
+    def pinned(self) -> Self:
+        """A model of the hub is named with its commit, or the study cannot be repeated."""
+        if self.base != "tiny" and self.revision is None:
+            raise ValueError(f"base {self.base} is a model of the hub; name its commit in revision")
+        return self
+
+
+class Toolbox(Section):
+    """What the tools answer."""
+
+    read_limit: int = Field(4000, ge=100, description="characters that read_file shows at most", examples=[4000])
+    output_limit: int = Field(8000, ge=100, description="characters of a cargo reply at most", examples=[8000])
+    diagnostics: Literal["full", "short"] = Field(
+        "full", description="rustc's rendered text, or one line for each error", examples=["short"]
+    )

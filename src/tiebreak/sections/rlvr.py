@@ -1,0 +1,50 @@
+"""Section `rlvr`: reinforcement learning with verifiable rewards, the same for every arm."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from tiebreak.sections.base import Section
+
+
+class Trial(Section):
+    """The first steps of a training, which decide whether it goes on."""
+
+    steps: int = Field(4, ge=1, description="steps of the trial", examples=[4])
+    max_tied: float = Field(
+        0.8, gt=0, le=2, description="the tied fraction from which an arm stops; over 1 stops none", examples=[0.8]
+    )
+
+
+class Rlvr(Section):
+    """One training of one arm."""
+
+    trainer: Literal["trl"] = Field("trl", description="the backend", examples=["trl"])
+    steps: int = Field(ge=1, description="optimizer steps of a training", examples=[14])
+    group: int = Field(8, ge=2, description="rollouts of one prompt in a step", examples=[8])
+    prompts: int = Field(16, ge=1, description="prompts in a step", examples=[16])
+    anchor: float = Field(0.2, ge=0, description="weight of the pull towards the SFT model", examples=[0.2])
+    learning_rate: float = Field(3e-4, gt=0, description="AdamW's learning rate", examples=[3.0e-4])
+    temperature: float = Field(0.8, gt=0, le=2, description="sampling temperature of rollouts", examples=[0.8])
+    tool_rounds: int = Field(8, ge=1, le=64, description="turns with calls that an episode may have", examples=[8])
+    turn_tokens: int = Field(192, ge=1, description="new tokens that one turn may have", examples=[192])
+    lora_rank: int = Field(0, ge=0, description="rank of the adapter; 0 trains all weights", examples=[0])
+    system_message: str | None = Field(
+        None, description="the system message of RL's prompts; null is model.system_message", examples=["null"]
+    )
+    trial: Trial = Field(default_factory=Trial, description="the trial", examples=["{steps: 4, max_tied: 0.8}"])
+    threads: int = Field(1, ge=1, description="CPU threads; another number gives other bits", examples=[1])
+    gpus: int = Field(4, ge=1, description="GPUs of a run, where model.device is cuda", examples=[4])
+
+    @model_validator(mode="after")
+    def trial_fits(self) -> Self:
+        """A trial is the beginning of the training."""
+        if self.trial.steps > self.steps:
+            raise ValueError(f"trial.steps is {self.trial.steps}, steps is {self.steps}; a trial cannot be longer")
+        return self
+
+
+class RlvrPlan(Rlvr):
+    """Trainings of every arm. The count is no part of a training: raising it trains only the new seeds."""
+
+    training_seeds: int = Field(2, ge=1, description="trainings of each arm, seeds 0, 1, …", examples=[2])

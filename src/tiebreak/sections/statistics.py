@@ -1,0 +1,28 @@
+"""Sections `statistics` and `publish`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tiebreak.sections.base import Section
+
+
+class Statistics(Section):
+    """How differences are judged."""
+
+    alpha: float = Field(0.05, gt=0, lt=1, description="the level of every test and interval", examples=[0.05])
+    cluster: Literal["template", "case"] = Field(
+        "template", description="what the bootstrap resamples", examples=["template"]
+    )
+    resamples: int = Field(10_000, ge=100, description="bootstrap resamples", examples=[10_000])
+
+
+class Publish(Section):
+    """Where a release goes."""
+
+    dataset: str | None = Field(
+        None,
+        pattern=r"^[\w.-]+/[\w.-]+$",
+        description="the hub dataset, owner/name; null is nowhere",
+        examples=["null"],
+    )

@@ -1,0 +1,144 @@
+"""The study file: what a user edits. Everything else follows from it."""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from tiebreak.errors import ConfigError
+from tiebreak.paths import BASE_ARM, run_name
+from tiebreak.sections.arm import Arm
+from tiebreak.sections.base import Section
+from tiebreak.sections.data import Data
+from tiebreak.sections.evaluation import EvaluationPlan, Probe
+from tiebreak.sections.model import Model, Toolbox
+from tiebreak.sections.rlvr import RlvrPlan
+from tiebreak.sections.sft import Sft
+from tiebreak.sections.statistics import Publish, Statistics
+from tiebreak.study_errors import first_error
+from tiebreak.yaml_files import load_mapping
+
+STUDIES = Path("config/studies")
+SCHEMA = Path("config/schemas/study.schema.json")
+NAME = r"^[a-z0-9][a-z0-9_-]*$"
+ARM = r"^[a-z][a-z0-9_]*$"
+ArmName = Annotated[str, Field(pattern=ARM)]
+
+
+class Study(Section):
+    """A reward-shape study."""
+
+    name: str = Field(
+        pattern=NAME, description="the folder of its results: small letters, digits, _ and -", examples=["laptop"]
+    )
+    root_seed: int = Field(ge=0, lt=2**63, description="the seed of all seeds", examples=[20261129])
+    domain: Literal["rust"] = Field("rust", description="what makes and grades the tasks", examples=["rust"])
+    data: Data = Field(description="tasks and splits", examples=["{source: {generate: {cases: 12000}}, splits: …}"])
+    model: Model = Field(description="the base model", examples=["{base: tiny, max_length: 1024}"])
+    toolbox: Toolbox = Field(default_factory=Toolbox, description="what the tools answer", examples=["{}"])
+    sft: Sft = Field(default_factory=Sft, description="supervised fine-tuning", examples=["{epochs: 1}"])
+    rlvr: RlvrPlan = Field(description="reinforcement learning", examples=["{training_seeds: 2, steps: 14}"])
+    arms: dict[ArmName, Arm] = Field(
+        min_length=1,
+        description="the reward shapes under test, by name",
+        examples=["{sparse: {}, dense: {compiled: 0.5}}"],
+    )
+    evaluation: EvaluationPlan = Field(description="sampling on held-out cases", examples=["{k: 8, repetitions: 3}"])
+    probe: Probe = Field(
+        default_factory=Probe, description="the learning probe", examples=["{prompts: 64, samples: 8}"]
+    )
+    statistics: Statistics = Field(
+        default_factory=Statistics,
+        description="how differences are judged",
+        examples=["{alpha: 0.05, cluster: template}"],
+    )
+    publish: Publish = Field(default_factory=Publish, description="where a release goes", examples=["{dataset: null}"])
+
+    @field_validator("arms")
+    @classmethod
+    def not_the_base(cls, arms: dict[str, Arm]) -> dict[str, Arm]:
+        """`sft` is an arm of every study already: the one that trains no further."""
+        if BASE_ARM in arms:
+            raise ValueError(f"{BASE_ARM} is the arm that trains no further and is there already; use another name")
+        return arms
+
+    @model_validator(mode="after")
+    def probe_fits(self) -> Self:
+        """The probe's prompts come from the pool."""
+        if self.probe.prompts > self.data.splits.pool:
+            raise ValueError(
+                f"probe.prompts is {self.probe.prompts}, data.splits.pool is {self.data.splits.pool}; "
+                "the probe cannot have more prompts than the pool"
+            )
+        return self
+
+    @property
+    def training_seeds(self) -> list[int]:
+        """The training seeds of every arm: 0, 1, …"""
+        return list(range(self.rlvr.training_seeds))
+
+    @property
+    def repetitions(self) -> list[int]:
+        """The repetitions of every run: 0, 1, …"""
+        return list(range(self.evaluation.repetitions))
+
+    @property
+    def trained_runs(self) -> list[str]:
+        """The run of each arm and training seed, in the study's order."""
+        return [run_name(arm, seed) for arm in self.arms for seed in self.training_seeds]
+
+    @property
+    def runs(self) -> list[str]:
+        """All runs that are evaluated: `sft`, then the trained ones."""
+        return [BASE_ARM, *self.trained_runs]
+
+    def gpus(self, stage: Literal["sft", "rlvr", "evaluation"]) -> int:
+        """GPUs of one job of a stage; 0 on a CPU study."""
+        section: Sft | RlvrPlan | EvaluationPlan = getattr(self, stage)
+        return section.gpus if self.model.device == "cuda" else 0
+
+    def parts(self) -> dict[str, Any]:
+        """The study as plain values, defaults filled in, for rules to look up what they read.
+
+        Left out is how often things are done (training_seeds, repetitions), so that doing more repeats nothing.
+        """
+        counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions"}}
+        return self.model_dump(mode="json", exclude=counts)
+
+
+def load(name_or_path: str | Path, root: Path = Path()) -> Study:
+    """The study of a name in `root`/config/studies, or of a path. Raises ConfigError for the first thing wrong."""
+    path = find(str(name_or_path), root)
+    try:
+        return Study.model_validate(load_mapping(path))
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_error(error, Study)}") from None
+
+
+def find(name_or_path: str, root: Path) -> Path:
+    """The file of a study. Raises ConfigError with the names that there are."""
+    if name_or_path.endswith((".yaml", ".yml")) or "/" in name_or_path:
+        path = Path(name_or_path) if Path(name_or_path).is_absolute() else root / name_or_path
+        if not path.is_file():
+            raise ConfigError(f"{path}: there is no such study file; give a path to one or a name in {STUDIES}")
+        return path
+    path = root / STUDIES / f"{name_or_path}.yaml"
+    if path.is_file():
+        return path
+    names = sorted(found.stem for found in (root / STUDIES).glob("*.yaml"))
+    near = difflib.get_close_matches(name_or_path, names, n=1)
+    mend = f"did you mean {near[0]}?" if near else f"add {path} or give a path to a study file"
+    raise ConfigError(f"study {name_or_path!r}: not in {STUDIES} (there: {', '.join(names) or 'none'}); {mend}")
+
+
+def schema() -> str:
+    """The JSON schema of a study file, as it is exported for editors."""
+    return json.dumps(Study.model_json_schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def export_schema(root: Path = Path()) -> None:
+    """Write the schema to its place; a test fails while the file is older than the models."""
+    (root / SCHEMA).parent.mkdir(parents=True, exist_ok=True)
+    (root / SCHEMA).write_text(schema(), encoding="utf-8")

@@ -1,0 +1,137 @@
+"""Weighted next-token training on encoded sequences, with TRL's SFTTrainer: the base's warm-up and the SFT stage."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+
+from tiebreak.training.encode import Encoded
+from tiebreak.training.optim import Name, make_optimizer
+
+
+WINDOW = 16
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train. A step has batch × accumulation sequences; warm-up and decay are fractions of all steps."""
+
+    batch: int
+    epochs: int
+    learning_rate: float
+    optimizer: Name = "adamw"
+    matrix_rate: float = 0.02
+    accumulation: int = 1
+    warmup: float = 0.02
+    decay: float = 0.3
+    checkpointing: bool = False
+
+
+class WeightedCollator:
+    """Right-pads a batch; `weights` of padding are 0."""
+
+    def __init__(self, pad_id: int) -> None:
+        self.pad_id = pad_id
+
+    def __call__(self, rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """Tensors (rows, tokens): input_ids, attention_mask, weights."""
+        width = max(len(row["input_ids"]) for row in rows)
+        ids = [row["input_ids"] + [self.pad_id] * (width - len(row["input_ids"])) for row in rows]
+        mask = [[1] * len(row["input_ids"]) + [0] * (width - len(row["input_ids"])) for row in rows]
+        weights = [row["weights"] + [0.0] * (width - len(row["weights"])) for row in rows]
+        return {
+            "input_ids": torch.tensor(ids),
+            "attention_mask": torch.tensor(mask),
+            "weights": torch.tensor(weights, dtype=torch.float32),
+        }
+
+
+def weighted_loss(logits_RTV: torch.Tensor, ids_RT: torch.Tensor, weights_RT: torch.Tensor) -> torch.Tensor:
+    """Mean next-token cross entropy in nats, each target token counted with its weight."""
+    targets, weights = ids_RT[:, 1:], weights_RT[:, 1:]
+    seen = weights > 0
+    losses = torch.nn.functional.cross_entropy(logits_RTV[:, :-1][seen].float(), targets[seen], reduction="none")
+    return (losses * weights[seen]).sum() / weights[seen].sum().clamp(min=1e-9)
+
+
+def order(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
+    """Row numbers for all steps: each pass in batches of like lengths, the batches in random order.
+
+    Sorting inside windows of a pass saves most of the padding; shuffling whole batches keeps short and long traces mixed
+    over time (a trainer's own grouping by length goes from long to short inside a window, and the loss with it).
+    """
+    rng, rows = Random(seed), []
+    for _ in range(epochs):
+        shuffled = list(range(len(lengths)))
+        rng.shuffle(shuffled)
+        window = batch * WINDOW
+        batches = []
+        for start in range(0, len(shuffled), window):
+            part = sorted(shuffled[start : start + window], key=lengths.__getitem__)
+            batches += [part[first : first + batch] for first in range(0, len(part), batch)]
+        short = [part for part in batches if len(part) < batch]
+        whole = [part for part in batches if len(part) == batch]
+        rng.shuffle(whole)
+        rows += [row for part in [*whole, *short] for row in part]
+    return rows
+
+
+def train(
+    model: Any, tokenizer: Any, rows: Sequence[Encoded], recipe: Recipe, *, seed: int, work: Path, log: Path, label: str
+) -> None:
+    """Train `model` in place on `rows`, going on from the last checkpoint in `work`; `log` gets a line a log step.
+
+    Nothing is cut and nothing is dropped: the caller has checked lengths.
+    """
+    from datasets import Dataset
+    from transformers.trainer_utils import get_last_checkpoint
+    from trl import SFTConfig, SFTTrainer
+
+    class WeightedTrainer(SFTTrainer):
+        def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> Any:
+            output = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False)
+            return weighted_loss(output.logits, inputs["input_ids"], inputs["weights"])
+
+    steps = max(1, recipe.epochs * len(rows) // (recipe.batch * recipe.accumulation))
+    config = SFTConfig(
+        output_dir=str(work),
+        per_device_train_batch_size=recipe.batch,
+        gradient_accumulation_steps=recipe.accumulation,
+        max_steps=steps,
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type="warmup_stable_decay",
+        lr_scheduler_kwargs={"num_decay_steps": int(recipe.decay * steps)},
+        warmup_steps=int(recipe.warmup * steps),
+        max_grad_norm=1.0,
+        max_length=None,
+        seed=seed % 2**32,
+        data_seed=seed % 2**32,
+        use_cpu=not torch.cuda.is_available(),
+        bf16=torch.cuda.is_available(),
+        gradient_checkpointing=recipe.checkpointing,
+        train_sampling_strategy="sequential",
+        remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        dataloader_pin_memory=False,
+        logging_steps=max(1, steps // 100),
+        save_steps=max(1, steps // 4),
+        save_total_limit=1,
+        report_to="none",
+        disable_tqdm=False,
+    )
+    picked = [rows[row] for row in order([len(row.ids) for row in rows], recipe.batch, recipe.epochs, seed)]
+    table = Dataset.from_list([{"input_ids": row.ids, "weights": row.weights} for row in picked])
+    trainer = WeightedTrainer(
+        model=model,
+        args=config,
+        train_dataset=table,
+        processing_class=tokenizer,
+        data_collator=WeightedCollator(tokenizer.pad_token_id),
+        optimizers=(make_optimizer(model, recipe.optimizer, recipe.learning_rate, recipe.matrix_rate), None),
+    )
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if work.exists() else None)
+    log.write_text("".join(json.dumps({"stage": label, **line}) + "\n" for line in trainer.state.log_history))

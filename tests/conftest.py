@@ -1,0 +1,41 @@
+"""What all tests share: fixed threads, no deadlines (the machine may be busy), and a tiny model with real cases."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("tiebreak", deadline=None)
+settings.load_profile("tiebreak")
+
+
+@pytest.fixture(scope="session")
+def cases() -> list[Any]:
+    """A few generated Rust cases."""
+    from tiebreak.domains.rust.generator import generate
+
+    return list(generate("all", 6, 11))
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory, cases: list[Any]) -> Path:
+    """A tiny Qwen3 with random weights and its tokenizer, as a folder."""
+    import torch
+
+    from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS
+    from tiebreak.training.base import save
+    from tiebreak.training.tiny import new_model, tiny_config
+    from tiebreak.training.tokenizer import train_tokenizer
+
+    torch.set_num_threads(1)
+    texts = [case.files[case.source_path] + case.user for case in cases]
+    tokenizer = train_tokenizer(texts, 500, PROTOCOL_STRINGS)
+    config = tiny_config(tokenizer, hidden=32, layers=1, heads=2, kv_heads=2, feed_forward=48, rope_theta=500.0)
+    folder = tmp_path_factory.mktemp("model")
+    save(new_model(config, 1), tokenizer, folder)
+    return folder

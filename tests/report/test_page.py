@@ -1,0 +1,156 @@
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from tiebreak.report.page import build, facts
+
+RECORDS = {
+    "study": "tiny",
+    "root_seed": 20261129,
+    "threads": "1",
+    "versions": {"python": "3.11.7", "scipy": "1.17.1"},
+    "digests": {"evals": [{"path": "evals/sft/rep0/rollouts.parquet", "sha256": "ab" * 32}]},
+    "commands": ["./dev snakemake --cores all --config study=tiny"],
+}
+
+
+class Page(HTMLParser):
+    """What a browser would see: text, tags with attributes, table rows."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.rows, self.in_cell = [], [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.in_cell = True
+
+    def handle_endtag(self, tag):
+        self.in_cell = self.in_cell and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        self.words.append(data)
+        if self.in_cell:
+            self.rows[-1][-1] += data.strip()
+
+
+@pytest.fixture(scope="module")
+def built(analysis, steps, verdicts, decisions, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    return build(analysis, steps, verdicts, decisions, RECORDS, out)
+
+
+@pytest.fixture(scope="module")
+def page(built):
+    return Page(built.read_text(encoding="utf-8"))
+
+
+def test_carries_everything_it_shows(built, page):
+    text = built.read_text(encoding="utf-8")
+    assert "http" not in text
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "img", "object"}
+    assert "@import" not in text
+    for _, attributes in page.tags:
+        for name in ("src", "href", "xlink:href"):
+            assert attributes.get(name, "#").startswith("#")
+
+
+def test_says_the_answer_first_and_all_of_it(analysis, page):
+    text = " ".join("".join(page.words).split())
+    subjects = ("recipe", "learning", "checkpoints", "noise", "missing")
+    shown = [s["text"].removeprefix("These checkpoints, ") for s in analysis["statements"] if s["about"] in subjects]
+    places = [text.find(" ".join(line.split())) for line in shown]
+    assert -1 not in places
+    assert text.find(analysis["sentences"][0]) < text.find("Arms on held-out cases")
+
+
+def test_levels_on_the_page_are_those_of_the_analysis(analysis, page):
+    rows = {row[0]: row for row in reversed(page.rows) if row}  # the first table of an arm
+    for arm, level in analysis["arms"].items():
+        part = level["pass_at_1"]
+        assert rows[arm][2] == f"{part['value']:.3f} [{part['low']:.3f}, {part['high']:.3f}]"
+        assert rows[arm][5:9] == [
+            str(level[name]) for name in ("cases_never", "cases_mixed", "cases_always", "samples")
+        ]
+
+
+def test_both_tests_stand_on_the_page(analysis, page):
+    rows = [row for row in page.rows if row and row[0] == "dense − sparse"]
+    recipe, checkpoints = analysis["recipe"]["pairs"][0], analysis["checkpoints"][-1]
+    assert rows[0][3:7] == [f"{recipe[name]:.4f}" for name in ("p", "p_holm", "smallest_p", "smallest_p_holm")]
+    assert rows[0][-1] == "no claim possible"
+    assert rows[1][2] == f"{checkpoints['over_cases']['p']:.4f}"
+    assert rows[1][4] == f"{checkpoints['over_clusters']['p']:.4f}"
+
+
+def test_training_and_trials_are_counted_from_the_records(steps, decisions, page):
+    rows = [row for row in page.rows if row and row[0] == "dense-seed1"]
+    tied = sum(record["tied"] for record in steps["dense-seed1"])
+    assert ["dense-seed1", "5", "80", str(tied), str(80 - tied), f"{tied / 80:.3f}", "1.2"] in rows
+    stopped = next(row for row in page.rows if row and row[0] == "compiler-seed0")
+    assert stopped[1:3] == ["no-go", "9 of 10"]
+    assert stopped[-1] == decisions["compiler-seed0"]["reason"]
+
+
+def test_what_others_wrote_is_text_and_nothing_else(built):
+    assert "<script>alert" not in built.read_text(encoding="utf-8")
+    assert "&lt;script&gt;alert(1)" in built.read_text(encoding="utf-8")
+
+
+def test_figures_have_their_data_beside_them(built, analysis, steps):
+    out = built.parent
+    assert {path.stem for path in (out / "figures").glob("*.svg")} == {"forest", "families", "learning", "training"}
+    levels = pd.read_csv(out / "tables" / "figure_levels.csv")
+    arms = levels[levels["kind"] == "arm"].set_index("arm")["value"]
+    assert arms.to_dict() == pytest.approx({arm: row["pass_at_1"]["value"] for arm, row in analysis["arms"].items()})
+    training = pd.read_csv(out / "tables" / "figure_training.csv")
+    assert len(training) == sum(map(len, steps.values()))
+    assert (training["tied_fraction"] == training["tied"] / training["groups"]).all()
+    text = built.read_text(encoding="utf-8")
+    named = set(re.findall(r"tables/(\w+)\.csv", text))
+    assert named == {path.stem for path in (out / "tables").glob("*.csv")}
+
+
+def test_ids_are_unique_and_links_inside_lead_somewhere(built):
+    text = built.read_text(encoding="utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
+
+
+def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decisions, tmp_path):
+    build(analysis, steps, verdicts, decisions, RECORDS, tmp_path)
+    files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(built.parent) for path in built.parent.rglob("*") if path.is_file())
+    assert all((tmp_path / file).read_bytes() == (built.parent / file).read_bytes() for file in files)
+
+
+def test_a_study_without_training_still_has_its_page(counts_table, tmp_path):
+    from tiebreak.stats.analysis import analyse
+
+    alone = analyse(
+        counts_table(arms=("sft",), repetitions=1, templates=1), alpha=0.05, cluster="template", k=8, seed=1, draws=100
+    )
+    text = build(alone, {}, [], {}, {}, tmp_path).read_text(encoding="utf-8")
+    assert "fewer than two arms have training runs" in text
+    assert "No training step was recorded" in text
+    assert "No learning probe was taken" in text
+
+
+def test_provenance_is_shown_leaf_by_leaf(page):
+    assert facts(RECORDS) == [
+        ("study", [("study", "tiny"), ("root_seed", "20261129"), ("threads", "1")]),
+        ("versions", [("python", "3.11.7"), ("scipy", "1.17.1")]),
+        (
+            "digests",
+            [("evals.0.path", "evals/sft/rep0/rollouts.parquet"), ("evals.0.sha256", "ab" * 32)],
+        ),
+    ]
+    assert "".join(page.words).count("ab" * 32) == 1

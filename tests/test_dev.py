@@ -1,0 +1,294 @@
+"""`./dev` on a copy of it with a lock of one tiny local wheel and a build backend that the tests can hold up."""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[1]
+BACKEND = """
+import os, pathlib, time, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    root = pathlib.Path.cwd()
+    with open(root / "builds", "a") as file:
+        file.write("x")
+    while (root / "hold").exists():
+        time.sleep(0.02)
+    name = "tiebreak-1-py3-none-any.whl"
+    with zipfile.ZipFile(pathlib.Path(folder, name), "w") as wheel:
+        wheel.writestr("tiebreak.pth", str(root / "src"))
+        wheel.writestr("tiebreak-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiebreak\\nVersion: 1\\n")
+        wheel.writestr("tiebreak-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any")
+        wheel.writestr("tiebreak-1.dist-info/RECORD", "")
+    return name
+"""
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[tool.tiebreak]
+rust = "1.95"
+oldest_rust = "1.56"
+"""
+
+
+def make_wheel(folder: Path, name: str, module: str) -> str:
+    """A wheel of one module in `folder`; returns its line in a lock."""
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    files = {
+        f"{name}.py": module,
+        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{name}-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(path, "w") as wheel:
+        record = f"{name}-1.0.dist-info/RECORD"
+        for inside, text in files.items():
+            wheel.writestr(inside, text)
+        hashes = {inside: hashlib.sha256(text.encode()).digest() for inside, text in files.items()}
+        rows = [f"{inside},sha256={base64.urlsafe_b64encode(d).decode().rstrip('=')}," for inside, d in hashes.items()]
+        wheel.writestr(record, "\n".join([*rows, f"{record},,"]) + "\n")
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+class Checkout:
+    """A checkout with `dev`, its sync and a tiny lock."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.wheels = root, root / "wheels"
+        (root / "requirements").mkdir(parents=True)
+        self.wheels.mkdir()
+        shutil.copy(REPO / "dev", root)
+        shutil.copy(REPO / "requirements" / "sync.py", root / "requirements")
+        (root / "backend.py").write_text(BACKEND)
+        (root / "pyproject.toml").write_text(PROJECT)
+        self.lock = root / "requirements" / "project.txt"
+        self.lock.write_text(make_wheel(self.wheels, "tiny", "print('tiny runs')"))
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "TIEBREAK_"))}
+        self.environment = kept | {
+            "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.wheels.as_uri(), "PIP_CONFIG_FILE": os.devnull,
+        }  # fmt: skip
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start `./dev` in a process group of its own."""
+        return subprocess.Popen(
+            [self.root / "dev", *arguments], env=self.environment | environment, text=True, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def dev(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `./dev` to its end."""
+        process = self.start(*arguments, **environment)
+        stdout, stderr = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
+
+    @property
+    def builds(self) -> int:
+        """How often the project was built."""
+        path = self.root / "builds"
+        return len(path.read_text()) if path.exists() else 0
+
+    def tools_without(self, *absent: str) -> str:
+        """A PATH that has what `dev` needs, python3.11 and no `absent` tools."""
+        folder = self.root / "path"
+        folder.mkdir()
+        for name in {"sh", "cat", "dirname", "sha256sum", "true", "cargo", "cc", "bwrap"} - set(absent):
+            (folder / name).symlink_to(shutil.which(name) or f"/missing/{name}")
+        (folder / "python3.11").symlink_to(Path(sys._base_executable))
+        return str(folder)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
+    checkout = Checkout(tmp_path / "a checkout")
+    yield checkout
+    (checkout.root / "hold").unlink(missing_ok=True)  # nothing may wait for it after a failed test
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout that was synced once, for the tests that leave it as it is."""
+    checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
+    done = checkout.dev("--sync")
+    assert done.returncode == 0, done.stderr
+    return checkout
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+def test_command_runs_in_the_environment(ready: Checkout) -> None:
+    code = "import sys, os, tiny; print(sys.prefix, os.environ['TOKENIZERS_PARALLELISM'], 'PYTHONPATH' in os.environ)"
+    done = ready.dev("python", "-c", code, PYTHONPATH="/elsewhere")
+    assert done.stdout.splitlines() == ["tiny runs", f"{ready.root / '.venv'} false False"]
+
+
+def test_arguments_and_status_pass_through(ready: Checkout) -> None:
+    done = ready.dev("python", "-c", "import sys; print(sys.argv[1:]); sys.exit(7)", "a  b", "--help", "*", "")
+    assert (done.returncode, done.stdout) == (7, "['a  b', '--help', '*', '']\n")
+
+
+def test_nothing_changed_nothing_done(ready: Checkout) -> None:
+    before = ready.builds
+    done = ready.dev("true")
+    assert (done.returncode, done.stderr, ready.builds) == (0, "", before)
+
+
+def test_help_teaches_and_touches_nothing(checkout: Checkout) -> None:
+    for arguments in ((), ("--help",)):
+        done = checkout.dev(*arguments)
+        assert done.returncode == 0
+        assert "./dev snakemake --cores all" in done.stdout
+    assert not (checkout.root / ".venv").exists()
+
+
+def test_unknown_option_is_an_error(checkout: Checkout) -> None:
+    done = checkout.dev("--snyc")
+    assert done.returncode == 2
+    assert "unknown option --snyc" in done.stderr
+
+
+def test_env_gives_a_shell_what_a_command_gets(ready: Checkout) -> None:
+    shell = f'eval "$({ready.root / "dev"} --env)"; python -c "import sys; print(sys.prefix)"'
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, env=ready.environment)
+    assert done.stdout.strip() == str(ready.root / ".venv")
+
+
+def test_inside_the_nix_shell_the_command_just_runs(checkout: Checkout) -> None:
+    done = checkout.dev("sh", "-c", "echo $0 $1", "x", TIEBREAK_SHELL=str(checkout.root))
+    assert (done.returncode, done.stdout) == (0, "x\n")
+    assert not (checkout.root / ".venv").exists()
+
+
+def test_a_changed_lock_is_followed_in_place(checkout: Checkout) -> None:
+    assert checkout.dev("--sync").returncode == 0
+    kept = checkout.root / ".venv" / "kept"
+    kept.touch()
+    checkout.lock.write_text(make_wheel(checkout.wheels, "other", ""))
+    done = checkout.dev("python", "-c", "import other, tiny")
+    assert "No module named 'tiny'" in done.stderr  # left the lock, so it left the environment
+    assert checkout.builds == 2
+    assert kept.exists()
+
+
+def test_a_wrong_hash_is_refused_then_mended(checkout: Checkout) -> None:
+    good = checkout.lock.read_text()
+    checkout.lock.write_text(good.replace("sha256:", "sha256:0000")[: len(good) - 5] + "\n")
+    failed = checkout.dev("true")
+    assert failed.returncode == 2
+    assert "DO NOT MATCH THE HASHES" in failed.stderr
+    assert "sync.log" in failed.stderr
+    checkout.lock.write_text(good)
+    assert checkout.dev("python", "-c", "import tiny").returncode == 0
+
+
+def test_a_missing_torch_wheel_tells_where_to_look(checkout: Checkout) -> None:
+    checkout.lock.write_text(f"torch==2.13.0+cpu --hash=sha256:{'0' * 64}\n")
+    done = checkout.dev("true")
+    assert done.returncode == 2
+    assert "No matching distribution found for torch==2.13.0+cpu" in done.stderr
+    assert "PIP_FIND_LINKS" in done.stderr
+    assert "PIP_EXTRA_INDEX_URL" in done.stderr
+
+
+def test_killed_sync_is_made_anew(checkout: Checkout) -> None:
+    (checkout.root / "hold").touch()
+    victim = checkout.start("true")
+    wait_for(lambda: checkout.builds == 1)
+    os.killpg(victim.pid, signal.SIGKILL)
+    victim.communicate()
+    leftover = checkout.root / ".venv" / "leftover"
+    leftover.touch()
+    (checkout.root / "hold").unlink()
+    done = checkout.dev("python", "-c", "import tiny")
+    assert (done.returncode, done.stdout) == (0, "tiny runs\n")
+    assert checkout.builds == 2
+    assert not leftover.exists()
+
+
+def test_two_calls_at_once_sync_once(checkout: Checkout) -> None:
+    (checkout.root / "hold").touch()
+    first = checkout.start("python", "-c", "import tiny")
+    wait_for(lambda: checkout.builds == 1)
+    second = checkout.start("python", "-c", "import tiny")
+    assert second.stderr is not None
+    assert "waiting" in second.stderr.readline()  # it has met the lock
+    (checkout.root / "hold").unlink()
+    outputs = [process.communicate(timeout=120)[0] for process in (first, second)]
+    assert (first.returncode, second.returncode, outputs) == (0, 0, ["tiny runs\n", "tiny runs\n"])
+    assert checkout.builds == 1
+
+
+def test_the_lock_outlives_a_killed_parent(checkout: Checkout) -> None:
+    """pip goes on when only its parent is killed; nobody may rebuild the environment under its hands."""
+    (checkout.root / "hold").touch()
+    victim = checkout.start("true")
+    wait_for(lambda: checkout.builds == 1)
+    sync = subprocess.run(["ps", "-o", "pid=", "--ppid", str(victim.pid)], capture_output=True, text=True)
+    os.kill(int(sync.stdout), signal.SIGKILL)
+    second = checkout.start("python", "-c", "import tiny")
+    assert second.stderr is not None
+    assert "waiting" in second.stderr.readline()
+    (checkout.root / "hold").unlink()
+    assert second.communicate(timeout=120)[0] == "tiny runs\n"
+    victim.communicate()
+    assert victim.returncode != 0
+
+
+def test_missing_tools_are_named_with_the_mend(checkout: Checkout) -> None:
+    path = checkout.tools_without("cargo", "bwrap")
+    strict = checkout.dev("--sync", PATH=path)
+    assert strict.returncode == 1
+    assert "not found: cargo, bwrap" in strict.stderr
+    assert "apt-get install cargo bubblewrap" in strict.stderr
+    relaxed = checkout.dev("true", PATH=path)
+    assert relaxed.returncode == 0
+    assert "not found: cargo, bwrap" in relaxed.stderr
+
+
+def test_no_python_is_one_clear_error(checkout: Checkout) -> None:
+    path = checkout.tools_without()
+    Path(path, "python3.11").unlink()
+    done = checkout.dev("true", PATH=path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("dev: no Python 3.11 or newer")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_moved_checkout_gets_a_new_environment(ready: Checkout, tmp_path: Path) -> None:
+    moved = Checkout(tmp_path / "moved")
+    shutil.copytree(ready.root / ".venv", moved.root / ".venv", symlinks=True)
+    done = moved.dev("python", "-c", "import sys; print(sys.prefix)")
+    assert done.stdout.strip() == str(moved.root / ".venv")
+    assert moved.builds == 1
+
+
+def test_the_real_lock_names_no_index_and_every_requirement() -> None:
+    lock = (REPO / "requirements" / "project.txt").read_text()
+    wanted = (REPO / "requirements" / "project.in").read_text()
+    names = [canonical(name) for name in re.findall(r"^[\w.-]+", wanted, re.MULTILINE)]
+    locked = {canonical(name) for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
+    assert "://" not in lock
+    assert names
+    assert [name for name in names if name not in locked] == []
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in re.split(r"\n(?=\w)", lock)[1:])
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,104 @@
+import json
+
+import pytest
+
+from tiebreak.errors import DataError, GateError
+from tiebreak.gates import enforce, leakage, parity, read, ties, trial, trial_of_groups, write
+
+PROMPT = "<|im_start|>system\nUse tools.\n<|im_end|>"
+
+
+def test_leakage_stops_on_a_shared_source():
+    clean = leakage({"sft": {"a": "fn f() {}"}, "holdout": {"b": "fn g() {}"}})
+    assert clean.go
+    assert clean.measure["cases"] == {"holdout": 1, "sft": 1}
+    leak = leakage({"sft": {"a": "fn f() {}"}, "holdout": {"b": "fn f() { /* same */ }"}})
+    assert not leak.go
+    with pytest.raises(GateError, match=r"leakage gate: case a \(sft\) is the same code as case b \(holdout\)"):
+        enforce(leak)
+
+
+def test_parity_shows_the_first_differing_byte():
+    expected = {"sft": {"a": PROMPT}, "pool": {"b": PROMPT, "c": PROMPT}}
+    assert parity(expected, expected).go
+    drifted = {"sft": {"a": PROMPT}, "pool": {"b": PROMPT, "c": PROMPT.replace("tools.", "tools!")}}
+    decision = parity(expected, drifted)
+    with pytest.raises(GateError, match=r"case c: the pool prompt differs at byte 28 \(line 2, column 10\)") as stop:
+        enforce(decision)
+    assert "found '!' (0x21), expected '.' (0x2e)" in str(stop.value)
+    assert "1 of 2 pool prompts differ" in str(stop.value)
+    assert decision.measure["first"]["pool"]["case_id"] == "c"
+
+
+def test_a_declared_fault_is_evidence_and_no_stop():
+    expected, drifted = {"pool": {"a": PROMPT}}, {"pool": {"a": PROMPT + " "}}
+    decision = parity(expected, drifted, declared={"pool": "drifted_prompt"})
+    assert decision.go
+    assert decision.reason.startswith("declared as a fault (drifted_prompt): case a")
+    assert decision.measure["differing"] == {"pool": 1}
+
+
+def test_a_declared_fault_excuses_its_stage_alone():
+    expected = {"sft": {"a": PROMPT}, "pool": {"b": PROMPT}}
+    drifted = {stage: {case: text + " " for case, text in prompts.items()} for stage, prompts in expected.items()}
+    assert not parity(expected, drifted, declared={"pool": "drifted_prompt"}).go
+
+
+def test_ties_stop_a_reward_under_which_everything_ties():
+    dead = ties("sparse", [[0.0] * 8] * 10, max_tied=0.8)
+    assert not dead.go
+    assert dead.subject == "sparse"
+    with pytest.raises(GateError, match="10 of 10 groups sampled from the SFT model tie"):
+        enforce(dead)
+    live = ties("sparse", [[0.0] * 8] * 7 + [[0.0, 1.0]] * 3, max_tied=0.8)
+    assert live.go
+    assert "7 of 10" in live.reason
+
+
+def test_dead_components_are_named_and_stop_nothing():
+    groups = [[{"valid": 10.0, "phase": 0.0}, {"valid": 0.0, "phase": 0.0}]] * 4
+    decision = ties(
+        "compiler",
+        [[10.0, 0.0]] * 4,
+        max_tied=0.8,
+        terms=groups,
+        declared=["valid", "phase", "calls"],
+        synthetic=[{"valid": 10.0, "phase": 2.5}, {"phase": 1.25, "calls": 0.0}],
+    )
+    assert decision.go
+    assert decision.measure["dead_on_synthetic_group"] == ["calls"]
+    assert decision.measure["dead_on_real_groups"] == ["phase", "calls"]
+    assert [warning.split()[0] for warning in decision.measure["warnings"]] == ["calls", "phase"]
+
+
+@pytest.mark.parametrize(("tied", "go"), [(7, True), (8, False), (9, False)])
+def test_a_trial_goes_on_under_max_tied_only(tied, go):
+    decision = trial("dense-seed0", tied, 10, max_tied=0.8)
+    assert decision.go is go
+    assert decision.measure["tied"]["low"] < tied / 10 < decision.measure["tied"]["high"]
+
+
+def test_a_trial_without_groups_is_a_no_go():
+    decision = trial("dense-seed0", 0, 0, max_tied=0.8)
+    assert not decision.go
+    assert "no groups" in decision.reason
+
+
+def test_a_trial_keeps_its_steps_as_evidence():
+    decision = trial_of_groups("dense-seed0", [0, 0, 1], [True, False, True], max_tied=0.8)
+    assert decision.measure["steps"] == [{"step": 0, "groups": 2, "tied": 1}, {"step": 1, "groups": 1, "tied": 1}]
+    assert decision.go
+
+
+def test_decisions_are_stored_as_bytes_that_do_not_change(tmp_path):
+    decision = trial("dense-seed0", 3, 10, max_tied=0.8, by_step=[{"step": 0, "groups": 10, "tied": 3, "loss": 1.0}])
+    path = tmp_path / "gates" / "decision.json"
+    write(path, decision)
+    first = path.read_bytes()
+    assert read(path) == decision
+    write(path, read(path))
+    assert path.read_bytes() == first
+    assert json.loads(first)["measure"]["steps"] == [{"step": 0, "groups": 10, "tied": 3}]
+    path.write_text("{}")
+    with pytest.raises(DataError, match="no decision"):
+        read(path)

@@ -1,0 +1,110 @@
+"""A job, run as Snakemake would run it, in a folder of its own."""
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcards
+
+from tiebreak.errors import GateError
+from tiebreak.job import Job, Tee
+from tiebreak.sections.evaluation import Probe
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TOKENIZERS_PARALLELISM"):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
+    (tmp_path / "in.txt").write_text("input")
+    return tmp_path
+
+
+def task(**params: Any) -> SimpleNamespace:
+    """The object that Snakemake gives a script."""
+    values = {"study": "s", "code": "c", "toolchain": "t", "probe": {"prompts": 4, "samples": 2}} | params
+    return SimpleNamespace(
+        input=InputFiles(fromdict={"source": "in.txt", "many": ["in.txt", "in.txt"]}),
+        output=OutputFiles(fromdict={"made": "results/s/out/made.json"}),
+        params=Params(fromdict=values),
+        wildcards=Wildcards(fromdict={"seed": "0", "arm": "dense"}),
+        log=Log(["logs/s/rule.log"]),
+        threads=1,
+        rule="rule",
+    )
+
+
+def run(snakemake: SimpleNamespace, **options: bool) -> Job:
+    with Job(snakemake, **options) as job:
+        job.write_json(job.output.made, {"x": 1})
+        print("seen", file=sys.stderr)
+    return job
+
+
+def test_a_job_writes_its_log_and_a_record_of_what_it_read_and_made(folder: Path) -> None:
+    run(task(threads=3))
+    assert (folder / "logs/s/rule.log").read_text() == "seen\n"
+    record = json.loads((folder / "results/s/records/rule-dense-0.json").read_text())
+    assert [item["name"] for item in record["inputs"]] == ["many.0", "many.1", "source"]
+    assert record["outputs"][0]["path"] == "results/s/out/made.json" and len(record["outputs"][0]["sha256"]) == 64
+    assert (record["threads"], record["params"]["threads"], record["wildcards"]["arm"]) == ("3", 3, "dense")
+    assert sys.stderr is sys.__stderr__ or not isinstance(sys.stderr, Tee)
+
+
+def test_a_refusal_is_its_text_alone_and_exit_status_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught, Job(task()):
+        raise GateError("the prompts differ")
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "rule-dense-0: the prompts differ\n"
+    assert (folder / "logs/s/rule.log").read_text() == "rule-dense-0: the prompts differ\n"
+    assert not (folder / "results/s/records").exists()
+
+
+def test_a_crash_leaves_its_traceback_in_the_log(folder: Path) -> None:
+    with pytest.raises(ZeroDivisionError), Job(task()):
+        print(1 // 0)
+    assert "ZeroDivisionError" in (folder / "logs/s/rule.log").read_text()
+
+
+def test_work_survives_a_crash_and_is_found_again_and_goes_when_the_job_succeeds(folder: Path) -> None:
+    with pytest.raises(ZeroDivisionError), Job(task()) as job:
+        (job.work / "half").write_text("done")
+        print(1 // 0)
+    with Job(task()) as job:
+        assert (job.work / "half").read_text() == "done"
+        job.write_json(job.output.made, {})
+    assert not job.workplace.exists()
+
+
+@pytest.mark.parametrize("change", ["parameter", "input"])
+def test_work_is_not_found_by_a_job_that_is_another(folder: Path, change: str) -> None:
+    first = Job(task()).work
+    if change == "input":
+        (folder / "in.txt").write_text("another input")
+    assert Job(task(code="edited") if change == "parameter" else task()).work != first
+
+
+def test_a_training_is_set_aside_when_it_is_made_again(folder: Path) -> None:
+    run(task(), training=True)
+    (folder / "results/s/out/made.json").unlink()
+    run(task(code="edited"), training=True)
+    previous = list((folder / "results/s/out/previous").iterdir())
+    assert len(previous) == 1 and json.loads((previous[0] / "made.json").read_text()) == {"x": 1}
+
+
+def test_a_part_is_typed() -> None:
+    assert Job(task()).part("probe", Probe) == Probe(prompts=4, samples=2)
+
+
+def test_a_progress_bar_is_shown_whole_and_logged_once() -> None:
+    shown, log = io.StringIO(), io.StringIO()
+    tee = Tee(shown, log)
+    for text in ("\r10 %", "\r50 %", "\r100 %\n", "done", "\n"):
+        tee.write(text)
+    assert shown.getvalue() == "\r10 %\r50 %\r100 %\ndone\n"
+    assert log.getvalue() == "100 %\ndone\n"

@@ -1,0 +1,107 @@
+from collections import Counter
+from dataclasses import dataclass
+from math import ceil, floor
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiebreak.errors import DataError
+from tiebreak.sections.data import Splits
+from tiebreak.splits import apportion, split
+
+
+@dataclass(frozen=True)
+class Task:
+    case_id: str
+    family: str
+    difficulty: str
+    template: str
+
+
+KINDS = st.tuples(st.sampled_from("fg"), st.sampled_from("eh"), st.sampled_from("tuvw"))
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> list[Task]:
+    kinds = draw(st.lists(KINDS, min_size=3, max_size=60))
+    return [Task(f"c{number}", *kind) for number, kind in enumerate(kinds)]
+
+
+@st.composite
+def sized(draw: st.DrawFn) -> tuple[list[Task], Splits]:
+    cases = draw(tasks())
+    cuts = sorted(draw(st.sets(st.integers(1, len(cases)), min_size=3, max_size=3)))
+    return cases, Splits(sft=cuts[0], pool=cuts[1] - cuts[0], holdout=cuts[2] - cuts[1])
+
+
+def stratum(case: Task) -> tuple[str, str, str]:
+    return case.family, case.difficulty, case.template
+
+
+@given(sized(), st.integers(0, 2**40), st.randoms(use_true_random=False))
+def test_splits_are_exact_disjoint_and_blind_to_the_order_of_cases(
+    plan: tuple[list[Task], Splits], seed: int, order: Random
+) -> None:
+    cases, sizes = plan
+    found = split(cases, sizes, seed)
+    assert {name: len(ids) for name, ids in found.items()} == {
+        "sft": sizes.sft,
+        "pool": sizes.pool,
+        "holdout": sizes.holdout,
+    }
+    everything = [name for ids in found.values() for name in ids]
+    assert len(set(everything)) == len(everything) and set(everything) <= {case.case_id for case in cases}
+    shuffled = list(cases)
+    order.shuffle(shuffled)
+    assert split(shuffled, sizes, seed) == found
+
+
+@given(sized(), st.integers(0, 2**40))
+def test_the_holdout_has_its_share_of_every_stratum(plan: tuple[list[Task], Splits], seed: int) -> None:
+    cases, sizes = plan
+    kinds = {case.case_id: stratum(case) for case in cases}
+    held = Counter(kinds[name] for name in split(cases, sizes, seed)["holdout"])
+    for kind, count in Counter(kinds.values()).items():
+        share = count * sizes.holdout / len(cases)
+        assert floor(share) <= held[kind] <= ceil(share)
+
+
+@given(st.dictionaries(st.tuples(st.text(), st.text(), st.text()), st.integers(0, 30), max_size=8), st.data())
+def test_apportioned_seats_add_up(counts: dict[tuple[str, str, str], int], data: st.DataObject) -> None:
+    wanted = data.draw(st.integers(0, sum(counts.values())))
+    seats = apportion(counts, wanted)
+    assert sum(seats.values()) == wanted
+    assert all(0 <= seats.get(kind, 0) <= count for kind, count in counts.items())
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**40))
+def test_held_out_templates_are_in_no_other_split(seed: int) -> None:
+    cases = [Task(f"c{number}", "f", "easy", f"t{number % 8}") for number in range(80)]
+    found = split(cases, Splits(sft=40, pool=10, holdout=15, holdout_by="templates"), seed)
+    template = {case.case_id: case.template for case in cases}
+    inside = {template[name] for name in found["holdout"]}
+    outside = {template[name] for name in [*found["sft"], *found["pool"]]}
+    assert not inside & outside
+    assert [len(found[name]) for name in ("sft", "pool", "holdout")] == [40, 10, 15]
+
+
+def test_another_seed_gives_another_split() -> None:
+    cases = [Task(f"c{number}", "f", "easy", "t") for number in range(50)]
+    sizes = Splits(sft=30, pool=10, holdout=10)
+    assert split(cases, sizes, 1) != split(cases, sizes, 2)
+
+
+def test_too_few_cases_are_refused() -> None:
+    cases = [Task(f"c{number}", "f", "easy", "t") for number in range(5)]
+    with pytest.raises(DataError, match="5 cases materialized, 6 are needed"):
+        split(cases, Splits(sft=3, pool=2, holdout=1), 1)
+    with pytest.raises(DataError, match="leaves 0 cases, 2 are needed"):
+        split(cases, Splits(sft=1, pool=1, holdout=1, holdout_by="templates"), 1)
+
+
+def test_a_repeated_id_is_refused() -> None:
+    with pytest.raises(DataError, match="case ids occur twice, the first is c"):
+        split([Task("c", "f", "easy", "t")] * 3, Splits(sft=1, pool=1, holdout=1), 1)

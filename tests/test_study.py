@@ -1,0 +1,171 @@
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from tiebreak.errors import ConfigError
+from tiebreak.study import SCHEMA, Study, load, schema
+
+ROOT = Path(__file__).parents[1]
+LAPTOP: dict[str, Any] = yaml.safe_load((ROOT / "config/studies/laptop.yaml").read_text())
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    """The error of a study file with this text, without the file's name, which it must begin with."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ") and "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+def changed(place: str, value: Any) -> str:
+    """The laptop study with one value changed (`...` removes it)."""
+    study = copy.deepcopy(LAPTOP)
+    *folders, key = place.split(".")
+    section = study
+    for name in folders:
+        section = section.setdefault(name, {})
+    if value is ...:
+        del section[key]
+    else:
+        section[key] = value
+    return yaml.safe_dump(study)
+
+
+WRONG = [
+    ("evaluation.repetitions", 0, "evaluation.repetitions is 0 (whole number); 1 or more is expected"),
+    ("arms.dense.tests_passed", "2,0", 'arms.dense.tests_passed is "2,0" (string); a number is expected'),
+    ("arms.dense.tests_passed", "2.0", 'arms.dense.tests_passed is "2.0" (string); a number is expected'),
+    ("arms.dense.test_passed", 2.0, "arms.dense.test_passed is an unknown key; known here are compiled, tests_passed"),
+    ("arms.dense.test_passed", 2.0, "did you mean tests_passed?"),
+    ("arms", {}, "arms is {} (mapping); at least 1 entry is expected"),
+    ("arms", None, "arms is null (nothing); a mapping is expected"),
+    ("arms", ..., "arms is missing; it is needed (the reward shapes under test"),
+    ("arms.sparse", None, "arms.sparse is null (nothing); a mapping is expected"),
+    ("arms.sft", {}, "arms: sft is the arm that trains no further"),
+    ("arms.Dense", {}, "holds the name 'Dense'; a text that fits"),
+    ("arms.dense.faults", ["typo"], "arms.dense.faults.0 is \"typo\" (string); 'drifted_prompt' is expected"),
+    ("arms.dense.phase", float("nan"), "arms.dense.phase is NaN (number); a finite number is expected"),
+    ("evaluation.k", "8", 'evaluation.k is "8" (string); a whole number is expected'),
+    ("evaluation.k", True, "evaluation.k is true (true or false); a whole number is expected"),
+    ("evaluation.temperature", 0, "evaluation.temperature is 0 (whole number); a number over 0"),
+    ("rlvr.group", 1, "rlvr.group is 1 (whole number); 2 or more is expected"),
+    ("rlvr.trial.steps", 99, "rlvr: trial.steps is 99, steps is 14; a trial cannot be longer"),
+    ("probe.prompts", 5000, "probe.prompts is 5000, data.splits.pool is 1500"),
+    ("data.splits.sft", 13000, "data: splits ask for 14620 cases, source.generate.cases is 12000"),
+    ("data.source.generate.templates", "some", 'is "some" (string); none of what may stand here (the templates'),
+    ("model.base", "Qwen/Qwen3-4B-Base", "model: base Qwen/Qwen3-4B-Base is a model of the hub; name its commit"),
+    ("model.tiny.heads", 3, "model.tiny: hidden 128, heads 3, kv_heads 4 do not divide"),
+    ("statistics.cluster", "tmplate", "statistics.cluster is \"tmplate\" (string); 'template' or 'case' is expected"),
+    ("name", "A b", 'name is "A b" (string); a text that fits'),
+    ("root_seed", -1, "root_seed is -1 (whole number); 0 or more is expected"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "message"), WRONG)
+def test_a_wrong_value_is_named_with_what_is_expected(tmp_path: Path, place: str, value: Any, message: str) -> None:
+    assert message in refused(tmp_path, changed(place, value))
+
+
+def test_a_misspelt_section_is_named_before_the_one_that_it_leaves_missing(tmp_path: Path) -> None:
+    text = yaml.safe_dump({"evaluaton" if key == "evaluation" else key: value for key, value in LAPTOP.items()})
+    message = refused(tmp_path, text)
+    assert message.startswith("evaluaton is an unknown key")
+    assert message.endswith("did you mean evaluation? (and 1 more)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: a\n\troot_seed: 1\n", "line 2: holds a tab; YAML indents with spaces"),
+        ("name: a\nname: b\n", "line 2: the key 'name' is given twice (lines 1 and 2)"),
+        ("arms:\n  x: {}\n  x: {}\n", "line 3: the key 'x' is given twice (lines 2 and 3)"),
+        ("- a\n", "its content is list; a mapping of `key: value` lines is expected"),
+        ("", "its content is nothing; a mapping"),
+        ("a: [1\n", "is no YAML"),
+        ("a: !!python/object/apply:os.getcwd []\n", "is no YAML"),
+        ("3: 4\n", "3 is a key that is no text"),
+    ],
+)
+def test_what_is_no_study_at_all_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refused(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_and_one_in_another_encoding(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no such study file"):
+        load(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9\n")
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+        load(tmp_path / "latin.yaml")
+
+
+def test_an_unknown_name_lists_the_studies_and_the_nearest() -> None:
+    with pytest.raises(
+        ConfigError, match=r"study 'labtop': not in config/studies \(there: .*laptop.*\); did you mean laptop"
+    ):
+        load("labtop", ROOT)
+
+
+def test_a_number_with_an_exponent_needs_no_point(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(changed("sft.learning_rate", 0.5).replace("learning_rate: 0.5", "learning_rate: 3e-3"))
+    assert load(path).sft.learning_rate == 0.003
+
+
+def test_runs_are_sft_and_every_arm_with_every_seed() -> None:
+    study = load("laptop", ROOT)
+    assert study.runs[:3] == ["sft", "sparse-seed0", "sparse-seed1"]
+    assert len(study.runs) == 1 + len(study.arms) * study.rlvr.training_seeds
+
+
+def test_a_study_on_the_cpu_takes_no_gpus(tmp_path: Path) -> None:
+    assert load("laptop", ROOT).gpus("rlvr") == 0
+    path = tmp_path / "mine.yaml"
+    path.write_text(changed("model.device", "cuda"))
+    assert [load(path).gpus(stage) for stage in ("sft", "rlvr", "evaluation")] == [1, 4, 1]
+
+
+@pytest.mark.parametrize(("section", "count"), [("rlvr", "training_seeds"), ("evaluation", "repetitions")])
+def test_how_often_something_is_done_is_no_part_of_what_is_done(section: str, count: str) -> None:
+    study = load("laptop", ROOT)
+    assert count in study.model_dump()[section] and count not in study.parts()[section]
+
+
+@pytest.mark.parametrize("name", ["config/studies/laptop.yaml", "config/test/minute.yaml"])
+def test_the_studies_in_the_repository_load(name: str) -> None:
+    assert load(name, ROOT).name == Path(name).stem
+
+
+def test_the_exported_schema_is_fresh() -> None:
+    assert (ROOT / SCHEMA).read_text(encoding="utf-8") == schema(), "remake it: tiebreak.study.export_schema()"
+
+
+def sections(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """A model and those that its fields hold."""
+    found, waiting = [], [model]
+    while waiting:
+        found.append(waiting.pop())
+        for field in found[-1].model_fields.values():
+            options = [field.annotation, *getattr(field.annotation, "__args__", ())]
+            waiting += [item for item in options if isinstance(item, type) and issubclass(item, BaseModel)]
+    return found
+
+
+@pytest.mark.parametrize("model", sections(Study), ids=lambda model: model.__name__)
+def test_every_field_is_described_and_no_section_takes_unknown_keys(model: type[BaseModel]) -> None:
+    assert [name for name, field in model.model_fields.items() if not field.description] == []
+    assert model.model_config["extra"] == "forbid" and model.model_config["frozen"] is True
+
+
+def test_a_loaded_study_cannot_be_changed() -> None:
+    study = load("laptop", ROOT)
+    change: Callable[[], None] = lambda: setattr(study.rlvr, "steps", 1)  # noqa: E731
+    with pytest.raises(ValueError, match="frozen"):
+        change()
