@@ -27,6 +27,7 @@ CODE = {path.stem: refuse(code_digest, path, ROOT) for path in SCRIPTS}
 TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
+BASE = str(PATHS.base) if STUDY.model.base == "tiny" else STUDY.model.base
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 
 
@@ -54,7 +55,7 @@ def preflight():
 
 
 # Snakemake tells a Snakefile nothing of its targets, and of a wrong one only that no rule makes it.
-refuse(checks.check_targets, sys.argv[1:], STUDY, PATHS)
+refuse(checks.check_targets, sys.argv[1:], STUDY)
 
 if workflow.is_main_process:
     atexit.register(checks.announce_retraining, workflow, STUDY, PATHS)

@@ -3,6 +3,7 @@
 
 rule report:
     input:
+        template="src/tiebreak/report/page.html.j2",
         analysis="<results>/stats/analysis.json",
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
         ties=collect("<results>/gates/ties/{arm}.json", arm=STUDY.arms),
@@ -36,6 +37,7 @@ rule report:
         gpu=0,
     params:
         study=STUDY.name,
+        asked=config["study"],
         root_seed=STUDY.root_seed,
         code=lookup(dpath="report", within=CODE),
         toolchain=TOOLCHAIN,

@@ -3,7 +3,7 @@
 
 rule sft:
     input:
-        base="<results>/base/model",
+        base=BASE,
         traces="<results>/data/sft.parquet",
         leakage="<results>/gates/leakage.json",
         parity="<results>/gates/parity.json",

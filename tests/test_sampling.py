@@ -50,7 +50,9 @@ def engine(folder: Path) -> Mortal:
     return Mortal(model, AutoTokenizer.from_pretrained(folder), Sampling(0.8, 24, 400))
 
 
-def run(maker: Mortal, domain: RustDomain, cases: Sequence[Any], folder: Path, plan: Plan = PLAN) -> tuple[str, list[dict[str, Any]]]:
+def run(
+    maker: Mortal, domain: RustDomain, cases: Sequence[Any], folder: Path, plan: Plan = PLAN
+) -> tuple[str, list[dict[str, Any]]]:
     prompts = [(case, domain.prompt(case)) for case in cases]
     out = folder / "rollouts.parquet"
     rows = sample(maker, domain, prompts, plan, work=folder / "work", rollouts=out, timings=folder / "timings.parquet")
@@ -73,7 +75,9 @@ def test_twice_and_killed_and_resumed_are_the_same_bytes(
     assert len(rows) == len(cases) * PLAN.samples
 
 
-def test_every_turn_has_its_named_seed(tmp_path: Path, model_folder: Path, domain: RustDomain, cases: list[Any]) -> None:
+def test_every_turn_has_its_named_seed(
+    tmp_path: Path, model_folder: Path, domain: RustDomain, cases: list[Any]
+) -> None:
     _, rows = run(engine(model_folder), domain, cases[:2], tmp_path)
     for row in rows:
         own = [turn for turn in row["turns"] if turn["role"] == "assistant"]
@@ -82,7 +86,9 @@ def test_every_turn_has_its_named_seed(tmp_path: Path, model_folder: Path, domai
         assert row["new_tokens"] == sum(turn["tokens"] for turn in own)
 
 
-def test_repetitions_differ_by_their_seeds(tmp_path: Path, model_folder: Path, domain: RustDomain, cases: list[Any]) -> None:
+def test_repetitions_differ_by_their_seeds(
+    tmp_path: Path, model_folder: Path, domain: RustDomain, cases: list[Any]
+) -> None:
     other = Plan(5, ("eval", 1), "dense", 1, 1, samples=2, tool_rounds=2, block=2)
     _, zero = run(engine(model_folder), domain, cases, tmp_path / "a")
     _, one = run(engine(model_folder), domain, cases, tmp_path / "b", other)
@@ -94,7 +100,9 @@ def test_the_prompts_come_from_the_table_byte_for_byte(tmp_path: Path, domain: R
     rows = prompt_rows(domain, cases, "Be brief.")
     tables.write_table(path, rows, tables.PROMPTS)
     found = prompts_of(path, cases)
-    assert {case.case_id: messages for case, messages in found} == {c.case_id: domain.prompt(c, "Be brief.") for c in cases}
+    assert {case.case_id: messages for case, messages in found} == {
+        c.case_id: domain.prompt(c, "Be brief.") for c in cases
+    }
     with pytest.raises(DataError, match="not among the cases"):
         prompts_of(path, cases[1:])
     tables.write_table(path, [row | {"prompt": "hello"} for row in rows], tables.PROMPTS)

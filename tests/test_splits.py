@@ -68,10 +68,39 @@ def test_the_holdout_has_its_share_of_every_stratum(plan: tuple[list[Task], Spli
         assert floor(share) <= held[kind] <= ceil(share)
 
 
+@given(sized(), st.integers(0, 2**40))
+def test_every_split_drawn_from_all_cases_has_its_share_of_every_family(
+    plan: tuple[list[Task], Splits], seed: int
+) -> None:
+    cases, sizes = plan
+    families = {case.case_id: case.family for case in cases}
+    held = Counter(families[name] for name in split(cases, sizes, seed)["holdout"])
+    for family, count in Counter(families.values()).items():
+        share = count * sizes.holdout / len(cases)
+        assert floor(share) <= held[family] <= ceil(share)
+
+
+def test_a_small_holdout_of_many_strata_holds_every_family_and_difficulty() -> None:
+    """The laptop's shape: rare families, 432 strata, 120 seats."""
+    weights = {"patch": 20, "recover": 13, "run": 4, "test": 4}
+    cases = [
+        Task(f"{family}-{difficulty}-{template}-{number}", family, difficulty, f"t{template}")
+        for family, weight in weights.items()
+        for difficulty in ("easy", "hard", "medium")
+        for template in range(24)
+        for number in range(weight)
+    ]
+    found = split(cases, Splits(sft=1000, pool=100, holdout=82), 1)
+    family, difficulty = ({case.case_id: getattr(case, name) for case in cases} for name in ("family", "difficulty"))
+    held = Counter(family[name] for name in found["holdout"])
+    assert held == {"patch": 40, "recover": 26, "run": 8, "test": 8}
+    assert all(abs(count - 82 / 3) < 3 for count in Counter(difficulty[name] for name in found["holdout"]).values())
+
+
 @given(st.dictionaries(st.tuples(st.text(), st.text(), st.text()), st.integers(0, 30), max_size=8), st.data())
 def test_apportioned_seats_add_up(counts: dict[tuple[str, str, str], int], data: st.DataObject) -> None:
     wanted = data.draw(st.integers(0, sum(counts.values())))
-    seats = apportion(counts, wanted)
+    seats = apportion(counts, wanted, data.draw(st.integers(0, max(0, sum(counts.values()) - 1))))
     assert sum(seats.values()) == wanted
     assert all(0 <= seats.get(kind, 0) <= count for kind, count in counts.items())
 

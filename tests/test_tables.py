@@ -20,7 +20,7 @@ def prompts(draw: st.DrawFn) -> list[dict[str, str]]:
     return [PROMPT | {"case_id": name, "prompt": draw(TEXTS)} for name in sorted(ids)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=prompts(), order=st.randoms(use_true_random=False))
 def test_rows_come_back_sorted_and_their_bytes_do_not_depend_on_their_order(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]], order: Random

@@ -31,13 +31,13 @@ def read_frames(path: Path) -> list[Rows]:
     """The rows of every whole frame, in order; what follows the last whole frame is cut off the file."""
     if not path.exists():
         return []
-    data, frames, end = path.read_bytes(), [], 0
-    for rows, end in _whole_frames(data):
-        frames.append(rows)
+    data = path.read_bytes()
+    whole = list(_whole_frames(data))
+    end = whole[-1][1] if whole else 0
     if end < len(data):
         with path.open("r+b") as file:
             file.truncate(end)
-    return frames
+    return [rows for rows, _ in whole]
 
 
 def _whole_frames(data: bytes) -> Iterator[tuple[Rows, int]]:

@@ -16,6 +16,11 @@ from tiebreak.study import Study
 
 OPTIONS = ("study", "retrain")
 TRAININGS = ("sft", "rlvr")
+TARGET = re.compile(
+    r"results/(?P<study>[a-z0-9_-]+)/(?:(?:base|data|sft|stats|report|gates/(?!ties/))"
+    r"|(?:arms|gates/ties)/(?P<arm>\w+)(?:/seed(?P<seed>\d+))?"
+    r"|(?:probes|evals)/(?:sft\b|(?P<run_arm>\w+)-seed(?P<run_seed>\d+))(?:/rep(?P<rep>\d+))?)"
+)
 TOOL_RULES = ("base", "cases", "traces", "probe", "trial", "rlvr", "evaluation")
 """Rules that run cargo on generated or model-written code."""
 
@@ -33,17 +38,36 @@ def check_config(config: Mapping[str, Any]) -> None:
             raise ConfigError(f"config: study is {value!r}; a name in config/studies or a path is expected")
 
 
-def check_targets(targets: Iterable[str], study: Study, paths: Paths) -> None:
-    """Refuse a target that names an arm that the study does not have. Raises ConfigError."""
-    pattern = re.compile(re.escape(str(paths.root)) + r"/(?:arms|gates/ties)/([^/.]+)")
+def check_targets(targets: Iterable[str], study: Study) -> None:
+    """Refuse a target of another study, or of an arm, training seed or repetition that it lacks. Raises ConfigError."""
     for target in targets:
-        match = pattern.match(str(target))
-        if match and match[1] not in study.arms:
-            near = difflib.get_close_matches(match[1], list(study.arms), n=1)
-            mend = f"did you mean {near[0]}?" if near else "add it to arms in the study file"
-            raise ConfigError(
-                f"{target}: study {study.name} has no arm {match[1]} (arms: {', '.join(study.arms)}); {mend}"
-            )
+        match = TARGET.match(str(target))
+        if match is None:
+            continue
+        if match["study"] != study.name:
+            raise ConfigError(f"{target}: the study is {study.name}; for this one: --config study={match['study']}")
+        check_arm(target, match["arm"] or match["run_arm"], study)
+        check_count(
+            target, "training seed", match["seed"] or match["run_seed"], study.training_seeds, "rlvr.training_seeds"
+        )
+        check_count(target, "repetition", match["rep"], study.repetitions, "evaluation.repetitions")
+
+
+def check_arm(target: str, arm: str | None, study: Study) -> None:
+    """Refuse an arm that the study does not have."""
+    if arm is None or arm in study.arms:
+        return
+    near = difflib.get_close_matches(arm, list(study.arms), n=1)
+    mend = f"did you mean {near[0]}?" if near else "add it to arms in the study file"
+    raise ConfigError(f"{target}: study {study.name} has no arm {arm} (arms: {', '.join(study.arms)}); {mend}")
+
+
+def check_count(target: str, what: str, number: str | None, there: list[int], key: str) -> None:
+    """Refuse a number that is not among those `there` are."""
+    if number is not None and int(number) not in there:
+        raise ConfigError(
+            f"{target}: there is no {what} {number}, the last is {there[-1]}; raise {key} in the study file"
+        )
 
 
 def check_machine(dag: Any, study: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from tiebreak.digest import file_digest, json_digest
 
 VERSION = 1
+ENVIRONMENT = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 PACKAGES = (
     "torch",
     "transformers",
@@ -48,7 +49,7 @@ def record(
         "git": git_state(Path()),
         "host": host(),
         "versions": versions(),
-        "threads": os.environ.get("OMP_NUM_THREADS"),
+        "environment": environment(),
         "started": stamp(started),
         "ended": stamp(time.time()),
         "seconds": round(time.time() - started, 3),
@@ -66,6 +67,11 @@ def path_digest(path: Path) -> str:
         files = sorted(item for item in path.rglob("*") if item.is_file() and not item.name.startswith("."))
         return json_digest([[str(item.relative_to(path)), file_digest(item)] for item in files])
     return file_digest(path)
+
+
+def environment() -> dict[str, str | None]:
+    """The variables that change the bits of a result: the numbers of threads."""
+    return {name: os.environ.get(name) for name in ENVIRONMENT}
 
 
 def stamp(seconds: float) -> str:

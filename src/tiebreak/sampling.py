@@ -27,8 +27,8 @@ from tiebreak.seeds import derive
 class Plan:
     """What is sampled and under which names.
 
-    stream: the names of the seed stream before (case, sample, turn); it holds no arm and no run, so that checkpoints are
-    compared on common random numbers. block: cases in a batch.
+    stream: the names of the seed stream before (case, sample, turn); it holds no arm and no run, so that checkpoints
+    are compared on common random numbers. block: cases in a batch.
     """
 
     root_seed: int
@@ -69,7 +69,7 @@ def sample(
     rollouts: Path,
     timings: Path,
 ) -> list[dict[str, Any]]:
-    """Play `plan.samples` rollouts of every prompt and write both tables; returns the rollout rows in the table's order.
+    """Play `plan.samples` rollouts of every prompt and write both tables; returns the rollouts in the table's order.
 
     work: a folder for the blocks that are done; a call with the same folder goes on behind them.
     """
@@ -110,7 +110,7 @@ def play_block(
 
 
 def rollout_rows(domain: Domain, played: Sequence[Played], plan: Plan) -> list[dict[str, Any]]:
-    """The core of each finished rollout (DESIGN, *Rollout*), with its grade."""
+    """The core of each finished rollout (docs/contracts.md), with its grade."""
     episodes = [item.episode for item in played]
     outcomes, grades = domain.outcomes(episodes), domain.grades(episodes)
     return [

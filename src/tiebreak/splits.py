@@ -66,32 +66,39 @@ def draw(cases: Sequence[Case], sizes: Mapping[str, int], root_seed: int) -> dic
     left = shuffled_strata(cases, root_seed)
     chosen: dict[str, list[str]] = {}
     for name, size in sizes.items():
-        counts = apportion({stratum: len(ids) for stratum, ids in left.items()}, size)
-        chosen[name] = sorted(case for stratum, count in counts.items() for case in left[stratum][:count])
-        left = {stratum: ids[counts[stratum] :] for stratum, ids in left.items()}
+        counts = {stratum: len(ids) for stratum, ids in left.items()}
+        offset = stream(root_seed, "splits", "offset", name).randrange(max(1, sum(counts.values())))
+        seats = apportion(counts, size, offset)
+        chosen[name] = sorted(case for stratum, count in seats.items() for case in left[stratum][:count])
+        left = {stratum: ids[seats[stratum] :] for stratum, ids in left.items()}
     return chosen
 
 
 def shuffled_strata(cases: Sequence[Case], root_seed: int) -> dict[Stratum, list[str]]:
-    """The case ids of each stratum in a seeded order, which depends on nothing but the stratum's own cases."""
+    """The case ids of each stratum in a seeded order, which depends on nothing but the stratum's own cases.
+
+    Strata of one family stand together, inside them those of one difficulty, and their templates in a seeded order.
+    """
     strata: dict[Stratum, list[str]] = defaultdict(list)
     for case in cases:
         strata[case.family, case.difficulty, case.template].append(case.case_id)
+    places = {stratum: stream(root_seed, "splits", "order", *stratum).random() for stratum in strata}
     for stratum, ids in strata.items():
         ids.sort()
         stream(root_seed, "splits", *stratum).shuffle(ids)
-    return dict(sorted(strata.items()))
+    return {stratum: strata[stratum] for *_, stratum in sorted((*key[:2], places[key], key) for key in strata)}
 
 
-def apportion(sizes: Mapping[Stratum, int], wanted: int) -> dict[Stratum, int]:
-    """`wanted` seats over strata in proportion to their sizes, by the largest remainder (Hamilton's method).
+def apportion(sizes: Mapping[Stratum, int], wanted: int, offset: int = 0) -> dict[Stratum, int]:
+    """`wanted` seats over strata in proportion to their sizes, by systematic sampling in the order of `sizes`.
 
-    Each stratum gets its exact share rounded down or up, never more than it has; `wanted` is at most the sum of sizes.
+    Any run of neighbours, such as a family, gets its exact share rounded down or up, and so does each stratum: with far
+    more strata than seats no kind of case is passed over, as it would be if each stratum were rounded by itself.
+    wanted is at most the sum of sizes; offset, from 0 to below that sum, says where the first seat falls.
     """
-    total = sum(sizes.values())
-    shares = {stratum: divmod(size * wanted, total) for stratum, size in sizes.items()} if total else {}
-    counts = {stratum: whole for stratum, (whole, _) in shares.items()}
-    by_remainder = sorted(shares, key=lambda stratum: (-shares[stratum][1], stratum))
-    for stratum in by_remainder[: wanted - sum(counts.values())]:
-        counts[stratum] += 1
-    return counts
+    total, running = sum(sizes.values()), offset
+    seats = {}
+    for stratum, size in sizes.items():
+        seats[stratum] = (running + size * wanted) // total - running // total if total else 0
+        running += size * wanted
+    return seats

@@ -1,10 +1,13 @@
 import re
+from dataclasses import asdict
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
+from tiebreak import gates
 from tiebreak.report.page import build, facts
+from tiebreak.stats.analysis import analyse
 
 RECORDS = {
     "study": "tiny",
@@ -13,6 +16,20 @@ RECORDS = {
     "versions": {"python": "3.11.7", "scipy": "1.17.1"},
     "digests": {"evals": [{"path": "evals/sft/rep0/rollouts.parquet", "sha256": "ab" * 32}]},
     "commands": ["./dev snakemake --cores all --config study=tiny"],
+    "jobs": [
+        {
+            "job": "evaluation-0-sft",
+            "rule": "evaluation",
+            "started": "2026-11-29T14:58:45Z",
+            "threads": "1",
+            "seconds": 12.34,
+            "code": "c0" * 32,
+            "commit": None,
+            "dirty": None,
+            "host": "here",
+            "outputs": {"evals/sft/rep0/rollouts.parquet": "ef" * 32},
+        }
+    ],
 }
 
 
@@ -133,8 +150,6 @@ def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decis
 
 
 def test_a_study_without_training_still_has_its_page(counts_table, tmp_path):
-    from tiebreak.stats.analysis import analyse
-
     alone = analyse(
         counts_table(arms=("sft",), repetitions=1, templates=1), alpha=0.05, cluster="template", k=8, seed=1, draws=100
     )
@@ -142,6 +157,51 @@ def test_a_study_without_training_still_has_its_page(counts_table, tmp_path):
     assert "fewer than two arms have training runs" in text
     assert "No training step was recorded" in text
     assert "No learning probe was taken" in text
+
+
+@pytest.fixture(scope="module")
+def stopped_page(counts_table, steps, tmp_path_factory):
+    """The page of a study in which every arm was stopped: dense by its ties gate, sparse by its trials."""
+    gate = gates.ties("dense", [[1.0, 1.0]] * 9 + [[0.0, 1.0]], max_tied=0.8)
+    trials = {f"sparse-seed{seed}": gates.trial(f"sparse-seed{seed}", 19, 20, max_tied=0.8) for seed in range(2)}
+    decisions = trials | {"dense-seed0": gate, "dense-seed1": gate}
+    alone = {"arms": ("sft",), "seed": 3}
+    analysis = analyse(
+        counts_table(**alone),
+        alpha=0.05,
+        cluster="template",
+        k=8,
+        seed=7,
+        draws=100,
+        probe=counts_table(**alone, repetitions=1),
+        stopped={run: decision.reason for run, decision in decisions.items()},
+        arms=["sparse", "dense"],
+    )
+    curves = {run: rows[:2] if run in trials else [] for run, rows in steps.items()}
+    out = tmp_path_factory.mktemp("stopped")
+    evidence = {run: asdict(decision) for run, decision in decisions.items()}
+    return build(analysis, curves, [asdict(gate)], evidence, RECORDS, out)
+
+
+def test_a_study_whose_arms_were_all_stopped_says_so_and_why(stopped_page):
+    page = Page(stopped_page.read_text(encoding="utf-8"))
+    text = " ".join("".join(page.words).split())
+    assert "No claim about a reward shape: every training run was stopped by a gate." in text
+    assert "No trained model was probed" in text
+    reason = (
+        "dense: 9 of 10 groups sampled from the SFT model tie (0.900, 95 % interval 0.596 to 0.982); max_tied is 0.8"
+    )
+    assert text.count(reason) == 7, "for both runs: the stopped, the trials, what is not in the numbers; and the gate"
+    rows = {row[0]: row[1:3] for row in page.rows if row and row[1] == "no-go"}
+    assert rows["sparse-seed0"] == ["no-go", "19 of 20"] and rows["dense-seed1"] == ["no-go", "9 of 10"]
+    assert '"dead_on_real_groups"' in text
+
+
+def test_a_study_whose_arms_were_all_stopped_shows_the_curves_of_its_trials(stopped_page):
+    figures = {path.stem for path in (stopped_page.parent / "figures").glob("*.svg")}
+    assert figures == {"forest", "families", "training"}
+    training = pd.read_csv(stopped_page.parent / "tables" / "figure_training.csv")
+    assert training.groupby("run").size().to_dict() == {"sparse-seed0": 2, "sparse-seed1": 2}
 
 
 def test_provenance_is_shown_leaf_by_leaf(page):
@@ -154,3 +214,11 @@ def test_provenance_is_shown_leaf_by_leaf(page):
         ),
     ]
     assert "".join(page.words).count("ab" * 32) == 1
+
+
+def test_a_job_is_shown_with_its_digests(page, built):
+    row = next(row for row in page.rows if row and row[0] == "evaluation-0-sft")
+    assert row[1:6] == ["1", "12.3", "c0" * 5, "–", "here"]
+    assert row[6] == "evals/sft/rep0/rollouts.parquet " + "ef" * 5
+    table = pd.read_csv(built.parent / "tables" / "jobs.csv")
+    assert table[["job", "sha256"]].to_numpy().tolist() == [["evaluation-0-sft", "ef" * 32]]

@@ -16,7 +16,7 @@ PAIRS = st.dictionaries(st.binary(min_size=1, max_size=8).map(key_of), st.binary
 
 
 @given(PAIRS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_was_put_is_got_by_a_new_store(pairs: dict[bytes, bytes]) -> None:
     with TemporaryDirectory() as folder:
         Cache(Path(folder)).put_many(pairs)
@@ -26,7 +26,7 @@ def test_what_was_put_is_got_by_a_new_store(pairs: dict[bytes, bytes]) -> None:
 
 
 @given(PAIRS, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_damage_is_a_miss_and_never_a_wrong_value(pairs: dict[bytes, bytes], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
         Cache(Path(folder)).put_many(pairs)

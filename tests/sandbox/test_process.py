@@ -104,6 +104,35 @@ def test_a_sleeper_ends_by_the_wall_limit() -> None:
     assert result.timed_out and result.stdout == b"begun\n"
 
 
+def test_a_program_has_its_limits_from_its_start() -> None:
+    kinds = "Hc Sc Hf Sf Hn Sn St Ht Sv Hv"
+    result = shell(f"for kind in {kinds}; do ulimit -$kind; done")
+    blocks, kib = LIMITS.file_bytes // 1024, LIMITS.memory_bytes // 1024
+    expected = [0, 0, blocks, blocks, LIMITS.open_files, LIMITS.open_files]
+    expected += [LIMITS.cpu_seconds, LIMITS.cpu_seconds + 1, kib, kib]
+    assert [int(line) for line in result.stdout.split()] == expected
+
+
+def test_nothing_runs_without_its_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(limits: Limits, process: int) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(Limits, "apply", refuse)
+    box = replace(SHELL, writable=((str(tmp_path), "/mnt"),))
+    with pytest.raises(SandboxError, match="limits of a sandbox cannot be set"):
+        shell("touch /mnt/ran", box)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_program_that_closes_its_output_may_go_on() -> None:
+    assert shell("exec >&- 2>&-; sleep 0.3; exit 5").code == 5
+
+
+def test_output_that_no_pipe_holds_comes_whole() -> None:
+    result = shell("head -c 200000 /dev/zero | tr '\\0' a; head -c 200000 /dev/zero | tr '\\0' b >&2")
+    assert (result.ok, result.stdout, result.stderr) == (True, b"a" * 200000, b"b" * 200000)
+
+
 @pytest.mark.parametrize("ending", ["sleep 1234567", "exit 0"])
 def test_a_daemon_does_not_outlive_the_call(ending: str) -> None:
     mark = f"98765{os.getpid()}"
@@ -142,7 +171,7 @@ def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("PATH", str(tmp_path))
     bubblewrap.executable.cache_clear()
     try:
-        with pytest.raises(SandboxError, match="apt install bubblewrap"):
+        with pytest.raises(SandboxError, match="apt install bubblewrap.*TIEBREAK_SANDBOX=host and TIEBREAK_I_KNOW"):
             run(["/bin/true"], SHELL, LIMITS)
     finally:
         bubblewrap.executable.cache_clear()
@@ -158,6 +187,7 @@ def test_the_host_needs_both_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not host.allowed()
     monkeypatch.setenv(host.OATH, "1")
     assert host.allowed()
+    assert f"{host.CHOICE}=host" in bubblewrap.ON_THE_HOST and f"{host.OATH}=1" in bubblewrap.ON_THE_HOST
     assert shell("echo $HOME:$PATH").stdout == b":/usr/bin:/bin\n"
 
 

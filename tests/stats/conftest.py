@@ -2,11 +2,6 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# a loaded machine is no reason to fail
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,17 @@ def test_errors_are_counted_apart_and_never_as_failures(stored):
     assert table.loc[0, ["n", "graded", "valid", "errors"]].tolist() == [1, 1, 1, 1]
 
 
+def test_the_table_that_sampling_writes_is_read_with_its_errors(tmp_path):
+    path = tmp_path / "rollouts.parquet"
+    lost = {"stop": "error", "graded": None, "valid": False, "success": False, "facts": None}
+    rows = [rollout(0), rollout(1), rollout(2, **lost), rollout(0, case_id="case_002", **lost)]
+    tables.write_table(path, rows, SCHEMA)
+    table = counts([path])
+    columns = ["case_id", "n", "graded", "valid", "success", "errors"]
+    assert table[columns].to_numpy().tolist() == [["case_001", 2, 1, 2, 2, 1], ["case_002", 0, 0, 0, 0, 1]]
+    assert check(table).equals(table)
+
+
 def test_a_graded_error_is_not_counted_as_solved(stored):
     table = counts([stored([rollout(0, stop="error", graded=True)])])
     assert table.loc[0, ["n", "graded", "errors"]].tolist() == [0, 0, 1]

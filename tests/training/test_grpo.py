@@ -15,7 +15,15 @@ from tiebreak.training import grpo
 
 RUN = grpo.Run(3, "dense", 0)
 PLAN = Rlvr.model_validate(
-    {"steps": 2, "prompts": 2, "group": 2, "tool_rounds": 2, "turn_tokens": 16, "learning_rate": 1e-3, "trial": {"steps": 1}}
+    {
+        "steps": 2,
+        "prompts": 2,
+        "group": 2,
+        "tool_rounds": 2,
+        "turn_tokens": 16,
+        "learning_rate": 1e-3,
+        "trial": {"steps": 1},
+    }
 )
 MOMENT = {"seconds_rollouts", "seconds_update"}
 
@@ -28,9 +36,7 @@ def trainings(tmp_path_factory: pytest.TempPathFactory, model_folder: Path, case
     prompts = [(case, domain.prompt(case)) for case in cases[:4]]
     for name, stops in (("straight", (2,)), ("stopped", (1, 2))):
         for until in stops:
-            grpo.train(
-                RUN, PLAN, domain, prompts, model=model_folder, max_length=300, until=until, work=root / name
-            )
+            grpo.train(RUN, PLAN, domain, prompts, model=model_folder, max_length=300, until=until, work=root / name)
     return {name: root / name for name in ("straight", "stopped")}
 
 
@@ -39,7 +45,10 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(trainings: dict[str
     assert len(weights) == 1
     assert weights != {file_digest(model_folder / "model.safetensors")}, "it has learned something"
     steps = [
-        [{key: value for key, value in step.items() if key not in MOMENT} for step in grpo.read_steps(work / "steps.jsonl")]
+        [
+            {key: value for key, value in step.items() if key not in MOMENT}
+            for step in grpo.read_steps(work / "steps.jsonl")
+        ]
         for work in trainings.values()
     ]
     assert steps[0] == steps[1]
@@ -79,3 +88,38 @@ def test_each_pass_over_the_pool_shows_every_prompt_once_in_an_order_of_its_own(
     assert all(sorted(one) == list(range(8)) for one in passes)
     assert passes[0] != passes[1]
     assert order != grpo.batches(list(range(8)), grpo.Run(3, "dense", 1), plan)
+
+
+def test_trimming_changes_no_value_and_no_gradient(model_folder: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+    from trl import GRPOTrainer
+    from trl.trainer.utils import add_fused_lm_head
+
+    from tiebreak.training.trimmed import TrimmedTrainer
+
+    torch.manual_seed(2)
+    prompts, widths, prompt_width, width = 11, [1, 30, 7, 30, 2, 19, 4, 8, 9, 10, 11], 6, 30
+    ids = torch.randint(5, 400, (prompts, prompt_width + width))
+    mask = torch.zeros_like(ids)
+    for row, long in enumerate(widths):
+        mask[row, row % prompt_width : prompt_width + long] = 1
+    found = []
+    for kind in (GRPOTrainer, TrimmedTrainer):
+        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype="float32")
+        add_fused_lm_head(model, temperature=0.8, outputs=("log_probs", "entropy"))
+        trainer = object.__new__(kind)
+        trainer.accelerator = accelerator()
+        logps, entropies, _ = trainer._get_per_token_logps_and_entropies(model, ids, mask, width, compute_entropy=True)
+        own = mask[:, -width:]
+        (logps * own).sum().backward()
+        gradient = torch.cat([weight.grad.flatten() for weight in model.parameters() if weight.grad is not None])
+        found.append((logps.detach() * own, entropies.detach() * own, gradient))
+    for plain, trimmed in zip(*found, strict=True):
+        assert torch.allclose(plain, trimmed, atol=2e-4, rtol=1e-4)
+
+
+def accelerator() -> Any:
+    from accelerate import Accelerator
+
+    return Accelerator(cpu=True)

@@ -3,19 +3,21 @@
 A finished study is played by empty outputs that Snakemake is told to take for its own (`--touch`).
 """
 
-import os
+from __future__ import annotations
+
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-COPIED = ("Snakefile", "rules", "scripts", "config", "profiles", "resources", "src", "requirements", "pyproject.toml")
+if TYPE_CHECKING:
+    from conftest import Checkout
+
 STUDY = "config/studies/laptop.yaml"
 FIRST_ARM = "  sparse: {}\n"
 # The rules that a new arm with two seeds and three repetitions needs, and those that compare all arms.
@@ -23,66 +25,9 @@ NEW_ARM = {"ties": 1, "trial": 2, "rlvr": 2, "probe": 2, "evaluation": 6, "arm":
 COMPARISONS = {"arm": 3, "analysis": 1, "report": 1}
 
 
-@dataclass
-class Checkout:
-    """A copy of the repository."""
-
-    folder: Path
-
-    def snakemake(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src")} | ({"PATH": path} if path else {})
-        command = [sys.executable, "-m", "snakemake", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300)
-
-    def jobs(self, *arguments: str) -> dict[str, int]:
-        """How often each rule would run; target rules, which do nothing, are left out."""
-        done = self.snakemake("-n", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        table = (done.stdout + done.stderr).partition("Job stats:")[2].partition("total")[0]
-        counts = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
-        return {name: count for name, count in counts.items() if name not in ("all", "data", "evals")}
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        path = self.folder / name
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    def append(self, name: str, text: str) -> None:
-        with (self.folder / name).open("a", encoding="utf-8") as file:
-            file.write(text)
-
-    def pretend_finished(self) -> None:
-        """Make every output of the default study, empty, and let Snakemake take them for finished."""
-        plan = self.snakemake("-n")
-        outputs = re.findall(r"^    output: (.*)$", plan.stdout + plan.stderr, re.MULTILINE)
-        for path in (self.folder / name for line in outputs for name in line.split(", ")):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch() if path.suffix else path.mkdir()
-        done = self.snakemake("--touch", "--forceall", "--no-hooks", "--cores", "1")
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
-def copy(folder: Path) -> Checkout:
-    ignore = shutil.ignore_patterns("__pycache__")
-    for name in [*COPIED, "flake.lock"]:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=ignore)
-        elif source.exists():
-            shutil.copy2(source, folder / name)
-    return Checkout(folder)
-
-
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy in which nothing has run; not to be changed."""
-    return copy(tmp_path_factory.mktemp("fresh"))
-
-
-@pytest.fixture(scope="module")
-def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    checkout = copy(tmp_path_factory.mktemp("finished"))
+def finished_once(fresh: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = fresh.copy_to(tmp_path_factory.mktemp("finished") / "main")
     checkout.pretend_finished()
     return checkout
 

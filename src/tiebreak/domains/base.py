@@ -1,7 +1,7 @@
 """What a domain is. The workflow, the statistics and the report know only this file; a domain brings the rest.
 
-An *episode* answers: it takes assistant turns and holds what the domain must do next. A *domain* does that work for many
-episodes at once (`answer`), so that one compilation or one sandbox can serve a whole batch, and grades finished ones.
+An *episode* answers: it takes assistant turns and holds what the domain must do next. A *domain* does that work for
+many episodes at once (`answer`), so that one compilation can serve a whole batch, and grades finished ones.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,24 @@ class Case(Protocol):
     """A task that materialized."""
 
     @property
-    def case_id(self) -> str: ...
+    def case_id(self) -> str:
+        """The name, unique in a study."""
+        ...
+
     @property
-    def family(self) -> str: ...
+    def family(self) -> str:
+        """The kind of task, for strata."""
+        ...
+
     @property
-    def template(self) -> str: ...
+    def template(self) -> str:
+        """The semantic pattern it came from, for clusters."""
+        ...
+
     @property
-    def difficulty(self) -> str: ...
+    def difficulty(self) -> str:
+        """easy, medium or hard."""
+        ...
 
 
 class TraceTurn(TypedDict):
@@ -64,16 +75,24 @@ class Episode(Protocol):
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A part of a warm-up: its share of the tokens, and endless traces to fill it."""
+
+    share: float
+    exercises: Iterator[list[TraceTurn]]
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Raw material for a base model made from scratch.
 
-    texts: what a tokenizer is trained on. strings: pieces of the protocol that become one token each. exercises: endless
-    traces that teach to read and copy, and nothing of the tasks.
+    texts: what a tokenizer is trained on. strings: pieces of the protocol that become one token each. stages: what
+    teaches to read and copy, easy first, and nothing of the tasks.
     """
 
     texts: Sequence[str]
     strings: Sequence[str]
-    exercises: Iterator[list[TraceTurn]]
+    stages: Sequence[Stage]
 
 
 class Domain(Protocol):

@@ -1,4 +1,4 @@
-"""A key-value cache for ragged batches: every row's tokens stand in slots 0, 1, 2, …, so slot and position are one number.
+"""A key-value cache for ragged batches: a row's tokens stand in slots 0, 1, 2, …, so slot and position are one.
 
 A chunk is written for all rows at once, right-padded; what lies beyond a row's length is never looked at, because the
 mask lets a query at position p see the slots up to p, and is overwritten by the row's next tokens.

@@ -94,6 +94,17 @@ def training_summary(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
+def jobs(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row an output of a job behind the report, with the digests in full."""
+    columns = ["job", "rule", "started", "threads", "seconds", "code", "commit", "dirty", "host"]
+    outputs = [
+        {**{name: row[name] for name in columns}, "output": path, "sha256": digest}
+        for row in rows
+        for path, digest in row["outputs"].items()
+    ]
+    return pd.DataFrame(outputs, columns=[*columns, "output", "sha256"])
+
+
 def bounds(interval: Mapping[str, Any]) -> dict[str, Any]:
     """Value, low and high of an interval."""
     return {name: interval[name] for name in ("value", "low", "high")}

@@ -31,9 +31,10 @@ def build(
 
     analysis: of `stats.analyse`; steps: the records of each run's training steps; gates: decisions as dicts, any order;
     decisions: the trial's decision of each run; records: provenance, any nesting of names and values, with `study` (the
-    name) and `commands` (how to re-make) if known. The same inputs give the same bytes.
+    name), `commands` (how to re-make) and `jobs` (of `report.jobs`) if known. The same inputs give the same bytes.
     """
-    tables = tables_of(analysis, steps)
+    jobs = records.get("jobs", [])
+    tables = {**tables_of(analysis, steps), "jobs": data.jobs(jobs)}
     for name, frame in tables.items():
         write(out_dir / "tables" / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
     drawn = {name: figures.svg(figure, name) for name, figure in drawings(analysis, tables).items()}
@@ -49,6 +50,7 @@ def build(
         "decisions": dict(decisions),
         "records": records,
         "facts": facts(records),
+        "jobs": jobs,
         "table_names": sorted(tables),
     }
     return write(out_dir / "index.html", page.render(context))
@@ -93,7 +95,7 @@ def facts(records: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]
     parts = [
         (str(key), list(leaves(value)))
         for key, value in records.items()
-        if isinstance(value, Mapping | list) and key != "commands"
+        if isinstance(value, Mapping | list) and key not in ("commands", "jobs")
     ]
     return [("study", plain), *parts] if plain else parts
 
@@ -142,6 +144,11 @@ def adjusted(p: float) -> str:
     return p_value(p).removeprefix("p = ")
 
 
+def short(digest: str | None) -> str:
+    """The first digits of a digest, enough to find it by."""
+    return word(digest)[:10]
+
+
 def evidence(measure: Any) -> str:
     """A measure as indented JSON."""
     return json.dumps(measure, indent=1, ensure_ascii=False)
@@ -165,6 +172,7 @@ def environment() -> Environment:
         "adjusted": adjusted,
         "evidence": evidence,
         "plural": plural,
+        "short": short,
         "signed": signed,
     }
     return made

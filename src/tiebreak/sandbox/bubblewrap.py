@@ -15,6 +15,7 @@ from pathlib import Path
 from tiebreak.errors import SandboxError
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
+ON_THE_HOST = "set TIEBREAK_SANDBOX=host and TIEBREAK_I_KNOW_THIS_RUNS_MODEL_CODE=1 (see sandbox/host.py)"
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,7 @@ def executable() -> str:
     if found is None:
         raise SandboxError(
             "bubblewrap (bwrap) is not on PATH; model-written code never runs without it. Install it "
-            "(`apt install bubblewrap`, or enter `nix develop`), or, in a disposable container only, "
-            "pass --sandbox host --i-know-this-runs-model-code"
+            f"(`apt install bubblewrap`, or enter `nix develop`), or, in a disposable container only, {ON_THE_HOST}"
         )
     return found
 
@@ -103,9 +103,9 @@ def refusal(stderr: str) -> str:
             return (
                 f"bubblewrap cannot make a user namespace ({name}={bad}; it said: {last}); allow it for bwrap "
                 f"(an AppArmor profile with `userns`, or `sysctl {name}={'0' if bad == '1' else '1'}`), or, in a "
-                "disposable container only, pass --sandbox host --i-know-this-runs-model-code"
+                f"disposable container only, {ON_THE_HOST}"
             )
     return (
         f"bubblewrap cannot make its sandbox (it said: {last}); inside a container, user namespaces have to be "
-        "allowed for it; in a disposable one, pass --sandbox host --i-know-this-runs-model-code"
+        f"allowed for it; in a disposable one, {ON_THE_HOST}"
     )

@@ -1,5 +1,6 @@
 """What a confined program may use. CPU time decides, so that load on the machine changes no verdict."""
 
+import resource
 from dataclasses import asdict, dataclass
 
 MIB = 1 << 20
@@ -29,17 +30,25 @@ class Limits:
         """The limits as plain numbers, for keys and records."""
         return asdict(self)
 
+    def rlimits(self) -> tuple[tuple[str, int, int, int], ...]:
+        """The limits of a process: (name in `prlimit`, number for `resource.prlimit`, soft, hard)."""
+        return (
+            # SIGXCPU at the soft limit can be caught, SIGKILL a second later cannot
+            ("cpu", resource.RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds + 1),
+            ("as", resource.RLIMIT_AS, self.memory_bytes, self.memory_bytes),
+            ("fsize", resource.RLIMIT_FSIZE, self.file_bytes, self.file_bytes),
+            ("nofile", resource.RLIMIT_NOFILE, self.open_files, self.open_files),
+            ("core", resource.RLIMIT_CORE, 0, 0),
+        )
+
+    def apply(self, process: int) -> None:
+        """Put the limits of a process on `process` (a process id); what it starts from then on inherits them."""
+        for _, number, soft, hard in self.rlimits():
+            resource.prlimit(process, number, (soft, hard))
+
     def prlimit(self) -> list[str]:
         """The `prlimit` command (util-linux) that puts the limits of a process on whatever it starts."""
-        hard = self.cpu_seconds + 1  # SIGXCPU at the soft limit can be caught, SIGKILL a second later cannot
-        return [
-            "prlimit",
-            f"--cpu={self.cpu_seconds}:{hard}",
-            f"--as={self.memory_bytes}",
-            f"--fsize={self.file_bytes}",
-            f"--nofile={self.open_files}",
-            "--core=0",
-        ]
+        return ["prlimit", *(f"--{name}={soft}:{hard}" for name, _, soft, hard in self.rlimits())]
 
 
 COMPILER = Limits(

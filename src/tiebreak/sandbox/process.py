@@ -1,13 +1,18 @@
-"""Start a confined program, feed its limits, collect its output, and leave nothing of it behind."""
+"""Start a confined program, feed its limits, collect its output, and leave nothing of it behind.
+
+bubblewrap makes the sandbox and then waits at a gate, before anything of the program is started, until its limits are
+on it: that costs less than a `prlimit` program in front of each.
+"""
 
 import contextlib
-import json
+import io
 import os
-import selectors
+import re
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tiebreak.errors import SandboxError
@@ -16,7 +21,9 @@ from tiebreak.sandbox.bubblewrap import Box
 from tiebreak.sandbox.limits import Limits
 
 CHUNK = 1 << 16
+MOMENT_SECONDS = 0.01
 GRACE_SECONDS = 60.0
+_FIRST = re.compile(rb'"child-pid": (\d+)')  # bubblewrap writes this in one piece
 
 
 @dataclass(frozen=True)
@@ -42,38 +49,86 @@ def run(argv: Sequence[str], box: Box, limits: Limits) -> Result:
     SandboxError where the sandbox itself cannot be made; a program that fails, floods or hangs is a Result.
     """
     if host.allowed():
-        return _watch(host.command(argv, box, limits), limits, host.options(box), None)
-    filter_fd = None if box.forks else _open_filter()
-    info, told = os.pipe()  # bubblewrap says here which process is pid 1 of the sandbox
-    try:
-        inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
-        words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
-        words[1:1] = ["--info-fd", str(told)]
-        options: dict[str, object] = {"pass_fds": [told] if filter_fd is None else [told, filter_fd]}
-        result = _watch([*limits.prlimit(), *words], limits, options, (info, told))
-    finally:
-        for descriptor in (info, filter_fd):
-            if descriptor is not None:
-                os.close(descriptor)
+        return _on_host(argv, box, limits)
+    result = _confined(argv, box, limits)
     if result.code == 1 and result.stderr.startswith(b"bwrap: "):
         raise SandboxError(bubblewrap.refusal(result.stderr.decode(errors="replace")))
     return result
+
+
+def _on_host(argv: Sequence[str], box: Box, limits: Limits) -> Result:
+    child = _start(host.command(argv, box, limits), host.options(box))
+    try:
+        return _result(child, limits)
+    finally:
+        _end(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+def _confined(argv: Sequence[str], box: Box, limits: Limits) -> Result:
+    with _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
+        inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
+        words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
+        words[1:1] = ["--info-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
+        given = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd])]
+        child = _start(words, {"pass_fds": given})
+        first: tuple[int, int] | None = None
+        try:
+            told.close()
+            gate.close()
+            _limit(child.pid, limits)  # should this process be killed now, the sandbox goes on under limits
+            first = _first_process(info)
+            if first is not None:  # else bubblewrap has failed and says why
+                _limit(first[0], limits)
+                with contextlib.suppress(BrokenPipeError):
+                    opener.write(b"1")
+            return _result(child, limits)
+        finally:
+            _end(child)
+            _end_sandbox(_first_process(info) if first is None else first)
+
+
+@contextlib.contextmanager
+def _pipe() -> Iterator[tuple[io.FileIO, io.FileIO]]:
+    reading, writing = os.pipe()
+    with io.FileIO(reading, "r") as reader, io.FileIO(writing, "w") as writer:
+        yield reader, writer
+
+
+@contextlib.contextmanager
+def _filter(box: Box) -> Iterator[int | None]:
+    """A descriptor of the system call filter of its own (a shared one shares its read position), where one applies."""
+    shared = None if box.forks else seccomp.filter_descriptor()
+    if shared is None:
+        yield None
+        return
+    descriptor = os.open(f"/proc/self/fd/{shared}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _process_limit(limits: Limits) -> list[str]:
     return ["/usr/bin/prlimit", f"--nproc={limits.processes}"] if os.path.exists("/usr/bin/prlimit") else []
 
 
-def _open_filter() -> int | None:
-    """A descriptor of its own: a shared one shares its read position."""
-    descriptor = seccomp.filter_descriptor()
-    return None if descriptor is None else os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
-
-
-def _watch(words: Sequence[str], limits: Limits, options: dict[str, object], pipe: tuple[int, int] | None) -> Result:
-    """Run to the end, to the wall limit or to the output limit, whichever is first."""
+def _limit(process: int, limits: Limits) -> None:
     try:
-        child = subprocess.Popen(
+        limits.apply(process)
+    except ProcessLookupError:
+        return  # bubblewrap failed meanwhile
+    except (OSError, ValueError) as problem:
+        raise SandboxError(
+            f"the limits of a sandbox cannot be set ({problem}); compare `ulimit -Ha` with {limits}, and use a bwrap "
+            "that is not setuid"
+        ) from problem
+
+
+def _start(words: Sequence[str], options: dict[str, object]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -82,13 +137,12 @@ def _watch(words: Sequence[str], limits: Limits, options: dict[str, object], pip
         )
     except OSError as problem:
         raise SandboxError(f"cannot start {words[0]}: {problem}; install util-linux and bubblewrap") from problem
-    finally:
-        if pipe is not None:
-            os.close(pipe[1])
-    try:
-        out, err, timed_out, truncated = _collect(child, limits)
-    finally:
-        _end(child, None if pipe is None else pipe[0])
+
+
+def _result(child: subprocess.Popen[bytes], limits: Limits) -> Result:
+    """Follow it to its end, to the wall limit or to the output limit, whichever is first."""
+    out, err, timed_out, truncated = _follow(child, limits)
+    _end(child)
     code, number = _status(child.returncode)
     if number == signal.SIGXCPU:
         timed_out = True
@@ -105,58 +159,83 @@ def _status(returncode: int) -> tuple[int | None, int | None]:
     return returncode, None
 
 
-def _collect(child: subprocess.Popen[bytes], limits: Limits) -> tuple[bytes, bytes, bool, bool]:
-    """stdout, stderr, and whether the wall or the output limit was hit."""
+def _follow(child: subprocess.Popen[bytes], limits: Limits) -> tuple[bytes, bytes, bool, bool]:
+    """stdout, stderr, and whether the wall or the output limit was hit.
+
+    What is printed waits in the pipes until the end, or for a moment: to wake at every line costs more than a short
+    program does.
+    """
     assert child.stdout is not None and child.stderr is not None
     kept = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    for descriptor in kept:
+        os.set_blocking(descriptor, False)
     deadline = time.monotonic() + limits.wall_seconds
-    timed_out = truncated = False
-    with selectors.DefaultSelector() as selector:
-        for descriptor in kept:
-            selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map() and not truncated:
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready:
-                timed_out = True
-                break
-            for key, _ in ready:
-                piece = os.read(key.fd, CHUNK)
-                if not piece:
-                    selector.unregister(key.fd)
-                kept[key.fd] += piece
-                truncated = truncated or len(kept[key.fd]) > limits.output_bytes
+    ended = late = truncated = False
+    with _descriptor_of(child.pid) as process:
+        while not (ended or late or truncated):
+            ended = _readable(process, MOMENT_SECONDS)
+            for descriptor, text in kept.items():
+                truncated |= _drain(descriptor, text, limits.output_bytes)
+            late = not ended and time.monotonic() > deadline
     out, err = (bytes(text[: limits.output_bytes]) for text in kept.values())
-    return out, err, timed_out, truncated
+    return out, err, late, truncated
 
 
-def _end(child: subprocess.Popen[bytes], info: int | None) -> None:
-    """Kill what is left, and wait until every process of the sandbox is gone."""
-    with contextlib.suppress(ProcessLookupError):
-        if child.poll() is None:
-            try:
-                child.wait(0.05)
-            except subprocess.TimeoutExpired:
-                child.kill()
-        if info is None:
-            os.killpg(child.pid, signal.SIGKILL)
+def _drain(descriptor: int, text: bytearray, most: int) -> bool:
+    """Add what there is to read; whether that makes it more than `most`."""
+    with contextlib.suppress(BlockingIOError):
+        while len(text) <= most and (piece := os.read(descriptor, CHUNK)):
+            text += piece
+    return len(text) > most
+
+
+@contextlib.contextmanager
+def _descriptor_of(process: int) -> Iterator[int]:
+    descriptor = os.pidfd_open(process)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _readable(descriptor: int, seconds: float) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill it if it still runs, and close what is ours of it."""
+    child.kill()  # nothing happens where it has ended
     child.wait()
     for stream in (child.stdout, child.stderr):
         if stream is not None:
             stream.close()
-    if info is not None:
-        _wait_for_all(os.read(info, CHUNK))
 
 
-def _wait_for_all(info: bytes) -> None:
-    """Wait for pid 1 of the sandbox, which the kernel lets end only after all others in there."""
+def _first_process(info: io.FileIO) -> tuple[int, int] | None:
+    """(id, descriptor) of pid 1 of the sandbox, once bubblewrap has said which it is; None where there was none."""
+    said = b""
+    while (found := _FIRST.search(said)) is None:
+        piece = info.read(CHUNK)
+        if not piece:
+            return None
+        said += piece
     try:
-        first = os.pidfd_open(json.loads(info)["child-pid"])
-    except (ValueError, KeyError, ProcessLookupError):
-        return  # it never began, or is gone already
+        process = int(found.group(1))
+        return process, os.pidfd_open(process)
+    except ProcessLookupError:
+        return None
+
+
+def _end_sandbox(first: tuple[int, int] | None) -> None:
+    """Kill pid 1 of the sandbox and wait for it; the kernel lets it end only after all others in there."""
+    if first is None:
+        return
     try:
-        with selectors.DefaultSelector() as selector:
-            selector.register(first, selectors.EVENT_READ)
-            if not selector.select(GRACE_SECONDS):
-                raise SandboxError("a sandbox did not end within a minute of its kill; look for bwrap processes")
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(first[1], signal.SIGKILL)
+        if not _readable(first[1], GRACE_SECONDS):
+            raise SandboxError("a sandbox did not end within a minute of its kill; look for bwrap processes")
     finally:
-        os.close(first)
+        os.close(first[1])

@@ -1,5 +1,6 @@
 """Sections `model` and `toolbox`: the policy at the start, and the bytes that it sees."""
 
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -40,7 +41,11 @@ class Tiny(Section):
 class Model(Section):
     """The base model, and how every stage loads it."""
 
-    base: str = Field(min_length=1, description="tiny, or a model of the hub", examples=["tiny"])
+    base: str = Field(
+        min_length=1,
+        description="tiny (made from scratch by rule `base`), a folder, or a model of the hub",
+        examples=["resources/base/model"],
+    )
     revision: str | None = Field(
         None,
         pattern=r"^[0-9a-f]{40}$",
@@ -57,9 +62,16 @@ class Model(Section):
     @model_validator(mode="after")
     def pinned(self) -> Self:
         """A model of the hub is named with its commit, or the study cannot be repeated."""
-        if self.base != "tiny" and self.revision is None:
-            raise ValueError(f"base {self.base} is a model of the hub; name its commit in revision")
+        if self.base != "tiny" and self.revision is None and not self.is_folder:
+            raise ValueError(
+                f"base {self.base} is no folder here, so it is a model of the hub: name its commit in revision"
+            )
         return self
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the base is a folder that holds a model."""
+        return (Path(self.base) / "config.json").is_file()
 
 
 class Toolbox(Section):

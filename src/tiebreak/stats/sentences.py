@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.paths import BASE_ARM
+
 SMALLEST_PRINTED = 1e-4
 
 
@@ -48,13 +50,20 @@ def recipe_sentences(analysis: Mapping[str, Any]) -> list[str]:
     recipe, alpha = analysis["recipe"], analysis["settings"]["alpha"]
     pairs = recipe["pairs"]
     if not pairs:
-        return ["No claim about a reward shape: fewer than two arms have training runs to compare."]
+        stopped = "every training run was stopped by a gate" if all_stopped(analysis) else ""
+        reason = stopped or "fewer than two arms have training runs to compare"
+        return [f"No claim about a reward shape: {reason}."]
     lines = [recipe_pair(pair, alpha) for pair in pairs]
     if not any(pair["possible"] for pair in pairs):
         lines = [impossible(recipe, alpha)]
     if recipe["conditional_on_one_sft"]:
         lines.append("All arms start from one SFT checkpoint; what is said about a shape is conditional on it.")
     return lines
+
+
+def all_stopped(analysis: Mapping[str, Any]) -> bool:
+    """Whether there were runs to train, and gates stopped them all."""
+    return bool(analysis["stopped"]) and set(analysis["arms"]) <= {BASE_ARM}
 
 
 def impossible(recipe: Mapping[str, Any], alpha: float) -> str:
@@ -122,6 +131,8 @@ def learning_sentences(analysis: Mapping[str, Any]) -> list[str]:
     learned = analysis["learning"]
     if learned is None:
         return ["No learning probe was taken, so nothing is said about learning on the training prompts."]
+    if not learned["arms"]:
+        return ["No trained model was probed, so nothing is said about learning on the training prompts."]
     lines = []
     for arm, row in learned["arms"].items():
         if row["excludes_zero"]:

@@ -12,7 +12,7 @@ from tiebreak.domains.base import Corpus, TraceTurn
 from tiebreak.sections.model import Tiny
 from tiebreak.seeds import derive
 from tiebreak.training.encode import Encoded, encode
-from tiebreak.training.supervised import Recipe, train
+from tiebreak.training.supervised import Recipe, train, write_log
 from tiebreak.training.tiny import new_model, tiny_config
 from tiebreak.training.tokenizer import train_tokenizer
 
@@ -20,7 +20,7 @@ CONTEXT_WEIGHT = 0.2
 
 
 def make_base(tiny: Tiny, corpus: Corpus, *, root_seed: int, out: Path, steps: Path, work: Path) -> None:
-    """Make the tokenizer and the warmed-up model of `tiny` in the folder `out`; `steps` gets the training's log lines."""
+    """Make the tokenizer and the warmed-up model of `tiny` in the folder `out`; `steps` gets the training's log."""
     tokenizer = train_tokenizer(corpus.texts, tiny.vocab, corpus.strings)
     config = tiny_config(
         tokenizer,
@@ -32,11 +32,13 @@ def make_base(tiny: Tiny, corpus: Corpus, *, root_seed: int, out: Path, steps: P
         rope_theta=tiny.rope_theta,
     )
     model = new_model(config, derive(root_seed, "base", "weights"))
-    rows = exercises(tokenizer, corpus.exercises, tiny.warmup_tokens)
     recipe = Recipe(tiny.batch, 1, tiny.learning_rate, "muon", matrix_rate=tiny.matrix_learning_rate)
-    seed = derive(root_seed, "base", "order")
-    if rows:
-        train(model, tokenizer, rows, recipe, seed=seed, work=work, log=steps, label="base")
+    log: list[dict[str, Any]] = []
+    for number, stage in enumerate(corpus.stages if tiny.warmup_tokens else ()):
+        rows = exercises(tokenizer, stage.exercises, int(stage.share * tiny.warmup_tokens))
+        seed, label = derive(root_seed, "base", "order", number), f"base stage {number}"
+        log += train(model, tokenizer, rows, recipe, seed=seed, work=work / str(number), label=label)
+    write_log(steps, log)
     save(model, tokenizer, out)
 
 

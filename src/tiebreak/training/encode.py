@@ -1,8 +1,8 @@
 """From a trace to tokens and loss weights, cut at the same places where the rollout loop cuts.
 
 A conversation is a chain of segments: context (everything up to and including the opening of an assistant turn) and
-assistant turns with their closing tag. Each segment is tokenized alone, in training as in rollouts, so a model meets the
-same tokens in both.
+assistant turns with their closing tag. Each segment is tokenized alone, in training as in rollouts, so a model meets
+the same tokens in both.
 """
 
 from collections.abc import Sequence

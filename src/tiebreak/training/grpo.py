@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from tiebreak.frames import append_frame, read_frames
 from tiebreak.rollout import Attempt, Played, play
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.seeds import derive, stream
+from tiebreak.training.progress import hush, show
 
 TIE = 1e-9
 MICRO_BATCH = 32
@@ -70,7 +71,7 @@ class Rollouts:
         self.latest: dict[str, Any] = {}
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
-        """One step's rollouts; `prompts` come repeated and grouped (FACTS)."""
+        """One step's rollouts; `prompts` come repeated and grouped."""
         started, step = time.perf_counter(), trainer.state.global_step + 1
         model = trainer.accelerator.unwrap_model(trainer.model)
         sampling = Sampling(self.rlvr.temperature, self.rlvr.turn_tokens, self.max_length)
@@ -89,7 +90,8 @@ class Rollouts:
             "seconds_rollouts": time.perf_counter() - started
         }
         append_frame(self.work / "groups.jsonl.zst", groups)
-        return trainer_rows(played) | {"score": [outcome["rewards"].get(self.run.arm) for outcome in outcomes]}
+        dead = {number for number in range(len(played)) if groups[number // self.rlvr.group]["tied"]}
+        return trainer_rows(played, dead) | {"score": [outcome["rewards"].get(self.run.arm) for outcome in outcomes]}
 
     def attempt(self, step: int, number: int, text: str) -> Attempt:
         """The rollout behind the step's row `number`."""
@@ -129,11 +131,20 @@ class Rollouts:
         return rows
 
 
-def trainer_rows(played: Sequence[Played]) -> dict[str, Any]:
-    """Tokens as TRL wants them; env_mask is 1 on the model's own tokens."""
+def trainer_rows(played: Sequence[Played], dead: Collection[int]) -> dict[str, Any]:
+    """Tokens as TRL wants them; env_mask is 1 on the model's own tokens.
+
+    dead: the rows of tied groups. Their advantage is zero, so they are dropped as the published recipe drops them: a
+    row must stay for TRL, and holds one token that is in no loss.
+    """
     prompt_ids, completion_ids, masks = [], [], []
-    for item in played:
+    for number, item in enumerate(played):
         first = item.spans[0][0]
+        if number in dead:
+            prompt_ids.append(item.ids[:first])
+            completion_ids.append(item.ids[first : first + 1])
+            masks.append([0])
+            continue
         own = [0] * (len(item.ids) - first)
         for begin, end in item.spans:
             own[begin - first : end - first] = [1] * (end - begin)
@@ -242,7 +253,11 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
     """A GRPOTrainer on the CPU or GPU at hand: one generation an optimizer step, prompts in the table's order."""
     import torch
     from transformers import AutoTokenizer, TrainerCallback
-    from trl import GRPOConfig, GRPOTrainer
+    from trl import GRPOConfig
+
+    from tiebreak.training.trimmed import TrimmedTrainer
+
+    hush()
 
     class Recorder(TrainerCallback):
         """Joins what the rollouts know with what the trainer measured, a line a step."""
@@ -284,7 +299,7 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
         dataloader_pin_memory=False,
         model_init_kwargs={"dtype": "float32"},
     )
-    return GRPOTrainer(
+    trainer = TrimmedTrainer(
         model=str(model),
         reward_funcs=score,
         args=config,
@@ -294,6 +309,19 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
         callbacks=[Recorder()],
         peft_config=adapter_config(rlvr.lora_rank),
     )
+    show(trainer, f"{run.arm} seed {run.training_seed}", lambda _: numbers(rollouts.latest))
+    return trainer
+
+
+def numbers(step: dict[str, Any]) -> dict[str, str]:
+    """What stands behind the progress bar: the latest step's reward, live groups and solved share."""
+    if not step:
+        return {}
+    return {
+        "reward": f"{step['reward_mean'] or 0:.2f}",
+        "tied": f"{step['tied_fraction']:.2f}",
+        "graded": f"{step['graded_rate']:.2f}",
+    }
 
 
 def adapter_config(rank: int) -> Any:

@@ -10,7 +10,7 @@ from tiebreak.sections.sft import Sft
 from tiebreak.seeds import derive
 from tiebreak.training.base import save
 from tiebreak.training.encode import Encoded, encode
-from tiebreak.training.supervised import Recipe, train
+from tiebreak.training.supervised import Recipe, train, write_log
 
 
 def train_sft(
@@ -26,7 +26,8 @@ def train_sft(
     rows = encoded(traces, tokenizer, sft.context_weight, max_length)
     model = AutoModelForCausalLM.from_pretrained(base, dtype="float32")
     recipe = Recipe(sft.batch, sft.epochs, sft.learning_rate, sft.optimizer, matrix_rate=sft.matrix_learning_rate)
-    train(model, tokenizer, rows, recipe, seed=derive(root_seed, "sft"), work=work, log=steps, label="sft")
+    log = train(model, tokenizer, rows, recipe, seed=derive(root_seed, "sft"), work=work, label="sft")
+    write_log(steps, log)
     save(model, tokenizer, out)
     return statistics(rows)
 

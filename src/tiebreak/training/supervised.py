@@ -1,7 +1,7 @@
 """Weighted next-token training on encoded sequences, with TRL's SFTTrainer: the base's warm-up and the SFT stage."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -11,7 +11,7 @@ import torch
 
 from tiebreak.training.encode import Encoded
 from tiebreak.training.optim import Name, make_optimizer
-
+from tiebreak.training.progress import hush, loss_only, show
 
 WINDOW = 16
 
@@ -61,8 +61,8 @@ def weighted_loss(logits_RTV: torch.Tensor, ids_RT: torch.Tensor, weights_RT: to
 def order(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
     """Row numbers for all steps: each pass in batches of like lengths, the batches in random order.
 
-    Sorting inside windows of a pass saves most of the padding; shuffling whole batches keeps short and long traces mixed
-    over time (a trainer's own grouping by length goes from long to short inside a window, and the loss with it).
+    Sorting inside windows of a pass saves most of the padding; shuffling whole batches keeps short and long traces
+    mixed over time (a trainer's own grouping by length goes from long to short inside a window, and the loss with it).
     """
     rng, rows = Random(seed), []
     for _ in range(epochs):
@@ -81,15 +81,17 @@ def order(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[in
 
 
 def train(
-    model: Any, tokenizer: Any, rows: Sequence[Encoded], recipe: Recipe, *, seed: int, work: Path, log: Path, label: str
-) -> None:
-    """Train `model` in place on `rows`, going on from the last checkpoint in `work`; `log` gets a line a log step.
+    model: Any, tokenizer: Any, rows: Sequence[Encoded], recipe: Recipe, *, seed: int, work: Path, label: str
+) -> list[dict[str, Any]]:
+    """Train `model` in place on `rows`, going on from the last checkpoint in `work`; returns the log's lines.
 
     Nothing is cut and nothing is dropped: the caller has checked lengths.
     """
     from datasets import Dataset
     from transformers.trainer_utils import get_last_checkpoint
     from trl import SFTConfig, SFTTrainer
+
+    hush()
 
     class WeightedTrainer(SFTTrainer):
         def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> Any:
@@ -121,7 +123,6 @@ def train(
         save_steps=max(1, steps // 4),
         save_total_limit=1,
         report_to="none",
-        disable_tqdm=False,
     )
     picked = [rows[row] for row in order([len(row.ids) for row in rows], recipe.batch, recipe.epochs, seed)]
     table = Dataset.from_list([{"input_ids": row.ids, "weights": row.weights} for row in picked])
@@ -133,5 +134,11 @@ def train(
         data_collator=WeightedCollator(tokenizer.pad_token_id),
         optimizers=(make_optimizer(model, recipe.optimizer, recipe.learning_rate, recipe.matrix_rate), None),
     )
+    show(trainer, label, loss_only)
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if work.exists() else None)
-    log.write_text("".join(json.dumps({"stage": label, **line}) + "\n" for line in trainer.state.log_history))
+    return [{"stage": label, **line} for line in trainer.state.log_history]
+
+
+def write_log(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """Write a training's log, one JSON object a line."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Each error code of DESIGN's phases, proven by a crate of one file; and the judge's answer on all of them at once."""
+"""each error code of the phases, proven by a crate of one file; and the judge's answer on all of them at once."""
 
 import pytest
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tiebreak.domains.rust import routes, scratch
-from tiebreak.domains.rust.verdicts import Ask, Judge, Limits, Verdict
+from tiebreak.domains.rust import batch, routes, scratch
+from tiebreak.domains.rust.asks import Diagnostics
+from tiebreak.domains.rust.verdicts import Ask, Judge, Limits, Verdict, shares
 
 GLYPH = Path(__file__).resolve().parents[4] / "shared/data/glyph"
 MANIFEST = '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -113,7 +114,27 @@ def test_corner_cases_are_what_they_say(by_way: dict[str, dict[str, Verdict]]) -
     assert (found["exits"].tests_passed, found["exits"].tests_total) == (0, 2)
     assert found["program fails"].compiled and found["program fails"].phase == 4
     assert found["program reads arguments"].stdout == "1\n"
+    assert [found[name].phase for name in ("no target", "no library", "no main")] == [0, 0, 2]
     assert not found["no target"].compiled
+
+
+def test_linking_the_library_in_changes_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, by_way: dict[str, dict[str, Verdict]]
+) -> None:
+    monkeypatch.setattr(batch, "WORTH_LINKING", 2)
+    style: Diagnostics = "full" if "cargo" in by_way else "short"
+    verdicts = Judge(None, way="batch", diagnostics=style)(list(CORNERS.values()))
+    assert dict(zip(CORNERS, verdicts, strict=True)) == by_way["direct"]
+
+
+@pytest.mark.parametrize(("asks", "workers", "sizes"), [
+    (3, 2, [3]), (8, 2, [4, 4]), (9, 2, [5, 4]), (193, 1, [97, 96]), (400, 2, [100] * 4), (384, 2, [192] * 2),
+])  # fmt: skip
+def test_batches_are_of_one_size(asks: int, workers: int, sizes: list[int]) -> None:
+    group = [program(f'fn main() {{ print!("{number}"); }}') for number in range(asks)]
+    parts = shares(group, workers)
+    assert [len(part) for part in parts] == sizes
+    assert [ask for part in parts for ask in part] == group
 
 
 def test_a_looping_crate_fails_alone() -> None:

@@ -34,7 +34,8 @@ class Verdict:
     """What cargo says of a crate, in canonical bytes.
 
     ok: exit status (a program's output is compared with nothing here). stdout, stderr: complete; the protocol cuts.
-    phase: 1 parse, 2 type or name resolution, 3 borrow or lifetime, 4 compiles. codes: error codes in order of place.
+    phase: 0 rustc never ran, 1 parse, 2 type or name resolution, 3 borrow or lifetime, 4 compiles.
+    codes: error codes in order of place.
     tests_passed, tests_total: of the test run; zero where nothing ran. truncated: the output limit was hit.
     """
 

@@ -19,6 +19,8 @@ from tiebreak.domains.rust.scratch import scratch, write_files
 from tiebreak.sandbox.limits import Limits
 from tiebreak.sandbox.process import Result
 
+# With the standard library inside, a program starts 0.7 ms of CPU time sooner, and linking takes 45 ms longer
+WORTH_LINKING = 64
 ENTRY = "\npub fn {mark}entry() -> std::process::ExitCode {{ std::process::Termination::report(main()) }}\n"
 MAIN = """fn main() -> std::process::ExitCode {{
     let name = std::env::args().nth(1);
@@ -80,7 +82,7 @@ def _build(work: Path, names: Mapping[str, Ask], tool: CargoTool) -> _Built:
     while built.alive:
         (work / "root.rs").write_text(_root(built.alive, tool))
         kind = ["--test"] if tool == "cargo_test" else []
-        done, lines = rustc(work, *kind, "--crate-name=batch", "-o", PROGRAM, "root.rs")
+        done, lines = rustc(work, *kind, *_flags(len(built.alive)), "--crate-name=batch", "-o", PROGRAM, "root.rs")
         if done:
             break
         found = _by_crate(problems(lines))
@@ -91,6 +93,12 @@ def _build(work: Path, names: Mapping[str, Ask], tool: CargoTool) -> _Built:
         built.failed |= found
         built.alive = {name: ask for name, ask in built.alive.items() if name not in found}
     return built
+
+
+def _flags(crates: int) -> list[str]:
+    """What makes a batch cheaper and changes nothing that a program prints."""
+    linking = ["-Cprefer-dynamic=no"] if crates >= WORTH_LINKING else []
+    return ["-Ccodegen-units=1", *linking]
 
 
 def _module(ask: Ask) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Check(Strict):
 
 
 class Blueprint(Strict):
-    """A task's spec (DESIGN, *Blueprint*). `bug_kind` names the mutation of a generated one; the others have none."""
+    """A task's spec (docs/contracts.md). `bug_kind` names the mutation of a generated one; the others have none."""
 
     family: Family
     case_id: str

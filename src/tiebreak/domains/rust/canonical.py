@@ -44,12 +44,12 @@ def compiler_failed(result: Result) -> Verdict:
 
 
 def no_target(ask: Ask) -> Verdict:
-    """The verdict on a crate without the file that the tool needs."""
+    """The verdict on a crate without the file that the tool needs; rustc never ran, so it reached no phase."""
     if ask.tool == "cargo_run":
         stderr = "error: a bin target must be available for `cargo run`\n"
     else:
         stderr = f"error: no library targets found in package `{package_name(ask.files)}`\n"
-    return Verdict(False, False, "", stderr, compiled=False, phase=1)
+    return Verdict(False, False, "", stderr, compiled=False, phase=0)
 
 
 def ran(ask: Ask, result: Result, style: Diagnostics) -> Verdict:

@@ -79,7 +79,7 @@ def _failed(ask: Ask, result: Result, messages: list[str], built: bool | None, s
     if result.timed_out:
         return canonical.compiler_failed(result)
     if built is None:
-        return Verdict(False, False, "", _STATUS.sub("", stderr), compiled=False, phase=1)
+        return Verdict(False, False, "", _STATUS.sub("", stderr), compiled=False, phase=0)
     errors = problems(messages, "message")
     if not errors:
         raise SandboxError(f"cargo failed without an error of the crate: {stderr.strip().splitlines()[-1:]}")

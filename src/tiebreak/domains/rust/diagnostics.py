@@ -8,7 +8,7 @@ from typing import Any
 
 from tiebreak.domains.rust.asks import Diagnostics
 
-# The published scorer's list, and the four that it lacks (DESIGN, "Rewards"); E0106 is a name error there and here.
+# The published scorer's list, and the four that it lacks (docs/contracts.md); E0106 is a name error there and here.
 BORROW_CODES = frozenset(
     "E0309 E0310 E0311 E0373 E0381 E0382 E0384 E0499 E0502 E0503 E0505 E0506 E0507 E0508 E0509 E0515 E0596 E0597 "
     "E0621 E0623 E0716".split()

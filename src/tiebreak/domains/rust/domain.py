@@ -12,7 +12,7 @@ from tiebreak.chat import Message, render
 from tiebreak.domains.base import Corpus, Episode, Outcome, TraceTurn
 from tiebreak.domains.rust import episode as episodes
 from tiebreak.domains.rust.blueprints import Blueprint, load_blueprints
-from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, copy_exercises
+from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, stages
 from tiebreak.domains.rust.episode import RustEpisode
 from tiebreak.domains.rust.generator import generate
 from tiebreak.domains.rust.grading import grade
@@ -76,8 +76,14 @@ class RustDomain:
         return [episodes.outcome(item, self.tables) for item in cast(Sequence[RustEpisode], finished)]
 
     def grades(self, finished: Sequence[Episode]) -> list[bool]:
-        """The independent verdict on each episode's final files."""
-        return grade(self.judge, [(item.case, item.files) for item in cast(Sequence[RustEpisode], finished)])
+        """The independent verdict on each episode's final files.
+
+        Where there is nothing to repair (test_only, run_only) untouched files prove nothing: there the task is the call
+        itself, so one must have succeeded as well.
+        """
+        items = cast(Sequence[RustEpisode], finished)
+        verdicts = grade(self.judge, [(item.case, item.files) for item in items])
+        return [good and (repairs(item.case) or item.succeeded) for good, item in zip(verdicts, items, strict=True)]
 
     def terms(self, episode: Episode, shape: str) -> Mapping[str, float]:
         """The reward of a finished episode under `shape`, term by term."""
@@ -93,7 +99,7 @@ class RustDomain:
         played, _ = materialize(cases[: -(-size // 5)], self.judge)
         shown = self.traces(played, lambda case: stream(root_seed, "base", case.case_id), CORPUS_DETOURS)
         texts = [case.files[case.source_path] + case.user + case.final for case in cases]
-        exercises = copy_exercises(cases, stream(root_seed, "base", "exercises"))
+        exercises = stages(cases, stream(root_seed, "base", "exercises"))
         return Corpus(texts + [render_trace(turns) for turns in shown], PROTOCOL_STRINGS, exercises)
 
     def traces(
@@ -107,6 +113,11 @@ class RustDomain:
     def trace(self, case: Blueprint, rng: Random) -> list[TraceTurn]:
         """A demonstration of one case, without detours."""
         return self.traces([case], lambda _: rng, 0.0)[0]
+
+
+def repairs(case: Blueprint) -> bool:
+    """Whether a case's task is to change a file."""
+    return any(step.tool == "apply_patch" for step in case.steps)
 
 
 def render_trace(turns: Sequence[TraceTurn]) -> str:

@@ -13,7 +13,15 @@ from tiebreak.domains.rust.asks import Ask, Verdict
 from tiebreak.domains.rust.blueprints import PROJECT_ROOT as PLACEHOLDER
 from tiebreak.domains.rust.blueprints import Blueprint
 from tiebreak.domains.rust.facts import Facts, witnessed
-from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT, Call, ParsedTurn, format_result, parse_turn
+from tiebreak.domains.rust.protocol import (
+    CARGO_TOOLS,
+    OUTPUT_LIMIT,
+    READ_LIMIT,
+    Call,
+    ParsedTurn,
+    format_result,
+    parse_turn,
+)
 from tiebreak.domains.rust.rewards import RewardTable, terms
 from tiebreak.domains.rust.toolbox import Reply, apply_patch, project_root, read_file, refusal
 from tiebreak.domains.rust.transcript import Transcript, read_transcript
@@ -82,6 +90,11 @@ class RustEpisode:
     def turns(self) -> list[Message]:
         """The messages after the opening: assistant and tool turns."""
         return self.messages[self._opening :]
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether some cargo call succeeded."""
+        return any(record.ok and record.tool in CARGO_TOOLS for record in self.calls)
 
     @property
     def waiting(self) -> bool:

@@ -12,7 +12,7 @@ from tiebreak.domains.rust.transcript import Answered, Transcript
 
 PARSE, TYPES, BORROWS, COMPILES = 1, 2, 3, 4
 
-# The published scorer's table (DESIGN, Rewards): E0106 stands among the lifetimes, and four of the borrow checker's
+# The published scorer's table (docs/contracts.md): E0106 stands among the lifetimes, and four of the borrow checker's
 # own codes are missing.
 _VALUES = (382, 499, 502, 503, 505, 506, 507, 508, 509, 515, 597, 716)
 _LIFETIMES = (106, 309, 310, 311, 621, 623)
@@ -59,7 +59,7 @@ def witnessed(verdicts: Iterable[Verdict]) -> Facts:
 
 
 def published(transcript: Transcript) -> Facts:
-    """Profile `published`: the original scorer's reading of the replies (DESIGN, Rewards)."""
+    """Profile `published`: the original scorer's reading of the replies (docs/contracts.md)."""
     return best(map(_published, transcript.cargo))
 
 

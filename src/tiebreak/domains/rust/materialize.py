@@ -83,7 +83,7 @@ def _reject_repeated_names(plays: Iterable[_Play]) -> None:
 
 
 def plan_errors(blueprint: Blueprint) -> list[str]:
-    """What is wrong with the plan itself, before anything is played (DESIGN, *Blueprint*)."""
+    """What is wrong with the plan itself, before anything is played (docs/contracts.md)."""
     reads, patches = _paths(blueprint, "read_file"), _paths(blueprint, "apply_patch")
     statuses = [step.expect_status for step in blueprint.steps if step.tool in CARGO_TOOLS]
     errors = []

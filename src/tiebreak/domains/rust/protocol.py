@@ -1,4 +1,4 @@
-"""The protocol of the Rust domain: what an assistant turn asks for, and what a tool reply looks like (DESIGN).
+"""The protocol of the Rust domain: what an assistant turn asks for, and what a tool reply looks like.
 
 Nothing here raises on what a model wrote: a turn that cannot be read is data.
 """

@@ -1,6 +1,6 @@
 """The rewards of the Rust domain: one ladder of rules, and a table that shapes it where no cargo call succeeded.
 
-Source of the ladder: DESIGN, Rewards; held against the published scorer's values on 260 transcripts.
+Source of the ladder: docs/contracts.md; held against the published scorer's values on 260 transcripts.
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import lru_cache
 from typing import Any
 
 from tiebreak.domains.rust.asks import Ask, Way
@@ -17,6 +18,7 @@ ATTRIBUTES = frozenset(  # refused inside `#[…]`
     "path link export_name no_mangle link_section start used feature macro_use macro_export no_main no_std deny "
     "forbid global_allocator cfg_attr".split()
 )
+LOOKED_AT = DIFFERENT | MACROS | ATTRIBUTES | {"crate", "#", "mod"}
 BATCH_MARK = "tb_"
 
 
@@ -35,6 +37,7 @@ def plain(ask: Ask) -> bool:
     return plain_manifest(dict(ask.files).get("Cargo.toml", "")) and plain_files(ask)
 
 
+@lru_cache(maxsize=4096)
 def plain_manifest(text: str) -> bool:
     """Whether the manifest says no more than name, version and edition 2021."""
     try:
@@ -85,7 +88,7 @@ def same_as_module(source: str) -> bool:
             return False
         if word == "#" and words[index + 1 : index + 2] == ["["]:
             attribute = True
-        if _differs(words, index, attribute):
+        if (word in LOOKED_AT or word.startswith("r#")) and _differs(words, index, attribute):
             return False
         attribute = attribute and word != "]"
     return True

@@ -12,6 +12,8 @@ from tiebreak.errors import SandboxError
 from tiebreak.sandbox.bubblewrap import Box
 
 INSIDE = "/toolchain"
+# rustc's allocator (ignored where it has another): large pages save 6 % of a compilation
+ALLOCATOR = "thp:always,metadata_thp:always"
 CRATE = "/crate"
 
 
@@ -82,6 +84,7 @@ def compile_box(tools: Toolchain, folder: Path, *, proc: bool = False) -> Box:
         ("HOME", "/tmp"),
         ("CARGO_HOME", "/tmp/cargo"),
         ("LC_ALL", "C"),
+        ("MALLOC_CONF", ALLOCATOR),
         ("CARGO_CRATE_NAME", "crate"),  # rustc words some advice otherwise where it believes that cargo runs it
     )
     return Box(

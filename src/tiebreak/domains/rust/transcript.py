@@ -63,7 +63,7 @@ class Transcript:
 
     @property
     def valid(self) -> bool:
-        """The published predicate (DESIGN, *valid*); a call after FINAL is a call after the success."""
+        """The published predicate (docs/contracts.md); a call after FINAL is a call after the success."""
         ended_well = self.finals == 1 and self.turns[-1].opens_final and self.first_success is not None
         return ended_well and self.calls_after_success == 0 and self.in_order and not self.protocol_error
 

@@ -19,9 +19,9 @@ from tiebreak.sandbox.limits import Limits
 
 __all__ = ["Ask", "CargoTool", "Diagnostics", "Judge", "Limits", "Verdict", "Way"]
 
-FORM = 2  # raised whenever the canonical text or the meaning of a verdict changes: old cache entries are then misses
+FORM = 3  # raised whenever the canonical text or the meaning of a verdict changes: old cache entries are then misses
 WORTH_A_BATCH = 4
-BATCH_SIZE = 64
+BATCH_SIZE = 192  # rustc starts twice a batch, linking is once; memory is about 1 MiB a crate
 
 Task = Callable[[], list[Verdict]]
 
@@ -51,7 +51,7 @@ class Judge:
 
     def __call__(self, asks: Sequence[Ask]) -> list[Verdict]:
         """One verdict an ask, in order. SandboxError if the sandbox or the toolchain cannot be had."""
-        unique = {ask: self._key(ask) for ask in asks}
+        unique = self._keys(asks)
         verdicts = self._stored(unique)
         missing = [ask for ask in unique if ask not in verdicts]
         self.asked += len(asks)
@@ -65,10 +65,19 @@ class Judge:
                 verdicts |= found
         return [verdicts[ask] for ask in asks]
 
-    def _key(self, ask: Ask) -> bytes:
-        terms = [FORM, ask.tool, toolchain().digest, self.limits.as_dict(), self.diagnostics]
-        texts = (text.encode("utf-8", "surrogatepass") for pair in ask.files for text in pair)
-        return key_of(json.dumps(terms, sort_keys=True).encode(), *texts)
+    def _keys(self, asks: Sequence[Ask]) -> dict[Ask, bytes]:
+        """The cache's key of each distinct ask."""
+        heads = {tool: self._head(tool) for tool in ("cargo_test", "cargo_run")}
+        return {
+            ask: key_of(
+                heads[ask.tool], *(text.encode("utf-8", "surrogatepass") for pair in ask.files for text in pair)
+            )
+            for ask in asks
+        }
+
+    def _head(self, tool: str) -> bytes:
+        terms = [FORM, tool, toolchain().digest, self.limits.as_dict(), self.diagnostics]
+        return json.dumps(terms, sort_keys=True).encode()
 
     def _stored(self, keys: dict[Ask, bytes]) -> dict[Ask, Verdict]:
         if self._cache is None:
@@ -88,8 +97,7 @@ class Judge:
         tasks: list[tuple[list[Ask], Task]] = []
         for (way, _), group in sorted(by_way.items()):
             if way == "batch" and (len(group) >= WORTH_A_BATCH or self.way == "batch"):
-                size = min(BATCH_SIZE, max(WORTH_A_BATCH, -(-len(group) // self.workers)))
-                parts = [group[start : start + size] for start in range(0, len(group), size)]
+                parts = shares(group, self.workers)
                 tasks += [(part, partial(batch, part, self.limits, self.diagnostics)) for part in parts]
             else:
                 one = cargo if way == "cargo" else direct
@@ -98,6 +106,14 @@ class Judge:
 
     def _alone(self, one: Callable[[Ask, Limits, Diagnostics], Verdict], ask: Ask) -> list[Verdict]:
         return [one(ask, self.limits, self.diagnostics)]
+
+
+def shares(group: list[Ask], workers: int) -> list[list[Ask]]:
+    """Batches of about one size, none too large, as many as keep all workers busy where there is enough for them."""
+    fewest = -(-len(group) // BATCH_SIZE)
+    count = max(1, min(-(-fewest // workers) * workers, len(group) // WORTH_A_BATCH))
+    size = -(-len(group) // count)
+    return [group[start : start + size] for start in range(0, len(group), size)]
 
 
 def _pack(verdict: Verdict) -> bytes:

@@ -1,0 +1,90 @@
+"""The result block of README: rendered from a study's artifacts, never typed.
+
+`python -m tiebreak.report.readme results/laptop` keeps the artifacts under `docs/laptop/` and renders the block from
+them; a test fails while the block and the kept artifacts differ.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tiebreak.errors import DataError
+
+KEPT = Path("docs/laptop")
+ANALYSIS = "analysis.json"
+FIGURE = "forest.svg"
+SHOWN = ("recipe", "learning")
+OPENING = "<!-- result: rendered by `./dev python -m tiebreak.report.readme results/laptop`; do not edit -->\n"
+CLOSING = "<!-- end -->\n"
+
+
+def interval(value: Mapping[str, Any] | None, digits: int = 3) -> str:
+    """A value with its interval, as `0.412 (0.350 to 0.471)`."""
+    if value is None or value["value"] is None:
+        return "–"
+    return f"{value['value']:.{digits}f} ({value['low']:.{digits}f} to {value['high']:.{digits}f})"
+
+
+def row(name: str, arm: Mapping[str, Any], analysis: Mapping[str, Any]) -> str:
+    """One arm's line of the table."""
+    patch = arm["families"]["patch"]
+    learned = analysis["learning"]["arms"].get(name)
+    runs = len(analysis["recipe"]["run_means"][name])
+    cells = [name, str(runs), interval(arm["pass_at_1"]), interval(patch["pass_at_1"]), interval(patch["pass_at_k"])]
+    return "| " + " | ".join([*cells, interval(learned and learned["gain"])]) + " |"
+
+
+def block(analysis: Mapping[str, Any]) -> str:
+    """The rendered block: what can be said, a table of the arms, a figure."""
+    sizes, k = analysis["sizes"], analysis["settings"]["k"]
+    head = [
+        "arm",
+        "runs",
+        "graded pass@1",
+        "pass@1, cases to repair",
+        f"pass@{k}, cases to repair",
+        "gain on the probe",
+    ]
+    probe = max((arm["prompts"] for arm in analysis["learning"]["arms"].values()), default=0)
+    order = ["sft", *(name for name in analysis["settings"]["arms"] if name in analysis["arms"])]
+    lines = [
+        *(f"> {part['text']}  " for part in analysis["statements"] if part["about"] in SHOWN),
+        "",
+        f"{sizes['rollouts']:,} rollouts of {sizes['cases']} held-out cases, {sizes['runs']} runs, "
+        f"{sizes['repetitions']} repetitions; 95 % cluster-bootstrap intervals over templates. "
+        f"The probe is {probe} prompts of the training pool, before and after.",
+        "",
+        "| " + " | ".join(head) + " |",
+        "|---" * len(head) + "|",
+        *(row(name, analysis["arms"][name], analysis) for name in order),
+        "",
+        f"![graded pass@1 of the arms and their differences]({KEPT / FIGURE})",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def inserted(readme: str, analysis: Mapping[str, Any]) -> str:
+    """README with its block rendered anew. Raises DataError where the marks are missing."""
+    before, opening, rest = readme.partition(OPENING)
+    _, closing, after = rest.partition(CLOSING)
+    if not (opening and closing):
+        raise DataError(f"README.md: the marks {OPENING.strip()!r} and {CLOSING.strip()!r} are not both there")
+    return before + OPENING + block(analysis) + CLOSING + after
+
+
+def main(study: Path, root: Path = Path()) -> None:
+    """Keep the artifacts of a finished study folder and render README from them."""
+    (root / KEPT).mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(study / "stats" / ANALYSIS, root / KEPT / ANALYSIS)
+    shutil.copyfile(study / "report" / "figures" / FIGURE, root / KEPT / FIGURE)
+    analysis = json.loads((root / KEPT / ANALYSIS).read_text(encoding="utf-8"))
+    readme = root / "README.md"
+    readme.write_text(inserted(readme.read_text(encoding="utf-8"), analysis), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
