@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from tiebreak.domains.rust.blueprints import Blueprint, Family
+from tiebreak.domains.rust.crate import split_tests
 from tiebreak.domains.rust.generator import catalogue, frame
 from tiebreak.domains.rust.generator.words import new_id
 from tiebreak.errors import ConfigError
 from tiebreak.seeds import derive, stream
 
-VERSION = "tiebreak-1"
+VERSION = "tiebreak-2"
 FAMILIES: Mapping[Family, float] = {
     "patch_test_pass": 0.32,
     "patch_run_pass": 0.20,
@@ -24,7 +25,7 @@ TRIES = 400
 def generate(
     templates: Literal["all"] | Sequence[str], cases: int, root_seed: int, families: Mapping[Family, float] = FAMILIES
 ) -> list[Blueprint]:
-    """`cases` blueprints, no two with the same id or the same source, in an order that the seed decides.
+    """`cases` blueprints, no two with the same id or the same code, in an order that the seed decides.
 
     families: weights, they need not add up to 1. Raises ConfigError for an unknown template or family, and where the
     templates cannot give so many different crates.
@@ -42,13 +43,19 @@ def generate(
         family = rng.choices(names, weights)[0]
         for _ in range(TRIES):
             item = frame.build(rng.choice(chosen), family, new_id(rng, ids), seed, rng, VERSION)
-            if item is not None and item.files[item.source_path] not in sources:
+            if item is not None and code_of(item) not in sources:
                 break
         else:
             raise ConfigError(
                 f"no new crate for case {index} after {TRIES} draws; ask for fewer cases or more templates"
             )
         ids.add(item.case_id)
-        sources.add(item.files[item.source_path])
+        sources.add(code_of(item))
         items.append(item)
     return items
+
+
+def code_of(item: Blueprint) -> str:
+    """The crate's code without tests and comments: two cases that share it would leak if they met in two splits."""
+    code, _ = split_tests(item.files[item.source_path])
+    return "\n".join(line.strip() for line in code.splitlines() if not line.lstrip().startswith("//")).strip()
