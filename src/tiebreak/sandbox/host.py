@@ -11,16 +11,8 @@ CHOICE, OATH = "TIEBREAK_SANDBOX", "TIEBREAK_I_KNOW_THIS_RUNS_MODEL_CODE"
 
 
 def allowed() -> bool:
-    """Whether the user asked for the host in both ways: TIEBREAK_SANDBOX=host and the oath variable set to 1.
-
-    The command line's `--sandbox host --i-know-this-runs-model-code` sets both.
-    """
+    """Whether the user asked for the host in both ways: TIEBREAK_SANDBOX=host and the oath variable set to 1."""
     return os.environ.get(CHOICE) == "host" and os.environ.get(OATH) == "1"
-
-
-def allow() -> None:
-    """What the command line's two options do, for this process and its children."""
-    os.environ[CHOICE], os.environ[OATH] = "host", "1"
 
 
 def _outside(text: str, box: Box) -> str:
