@@ -2,6 +2,8 @@
 
 
 rule base:
+    input:
+        words=WORDS,
     output:
         model=directory("<results>/base/model"),
         steps="<results>/base/steps.jsonl",

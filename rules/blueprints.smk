@@ -2,6 +2,8 @@
 
 
 rule blueprints:
+    input:
+        words=WORDS,
     output:
         blueprints="<results>/data/blueprints.jsonl",
     log:

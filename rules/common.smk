@@ -27,6 +27,7 @@ CODE = {path.stem: refuse(code_digest, path, ROOT) for path in SCRIPTS}
 TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
+WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
 BASE = str(PATHS.base) if STUDY.model.base == "tiny" else STUDY.model.base
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 

@@ -22,6 +22,7 @@ rule traces:
         detours=lookup(dpath="data/detours", within=PARTS),
         system_message=lookup(dpath="model/system_message", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
+        most_calls=min(STUDY.rlvr.tool_rounds, STUDY.evaluation.tool_rounds),
         code=lookup(dpath="traces", within=CODE),
         toolchain=TOOLCHAIN,
     script:

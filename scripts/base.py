@@ -1,4 +1,4 @@
-"""Rule base: the base model from scratch, from text that no case of the study is in."""
+"""Rule base: the base model from scratch, from crates that are drawn apart from the study's cases."""
 
 from pathlib import Path
 

@@ -3,15 +3,17 @@
 from pathlib import Path
 
 from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.crate import split_tests
+from tiebreak.domains.rust.shared_code import given, repaired
 from tiebreak.gates import enforce, leakage, write
 from tiebreak.job import Job
 from tiebreak.job_domain import split_cases
 
+FORMS = {"as given": given, "as repaired": repaired}
+
 with Job(snakemake) as job:
     cases = load_blueprints(Path(job.input.cases))
     sources = {
-        name: {case.case_id: split_tests(case.files[case.source_path])[0] for case in members}
+        name: {f"{case.case_id} {form}": text(case) for case in members for form, text in FORMS.items()}
         for name in ("sft", "pool", "holdout")
         for members in [split_cases(cases, job.input.splits, name)]
     }

@@ -27,6 +27,7 @@ with Job(snakemake) as job:
                 read_limit=domain.read_limit,
                 output_limit=domain.output_limit,
                 system_message=job.params.system_message,
+                most_calls=job.params.most_calls,
             )
             keys = ("case_id", "family", "template", "difficulty")
             rows += [

@@ -15,13 +15,15 @@ from tiebreak.sampling import prompts_of
 from tiebreak.sections.model import Model
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
+from tiebreak.training.checkpoints import last_checkpoint, step_of
+from tiebreak.training.groups import Run
 
 
 @dataclass(frozen=True)
 class Training:
     """A training and the folder that holds its checkpoints and records."""
 
-    run: grpo.Run
+    run: Run
     rlvr: Rlvr
     domain: RustDomain
     prompts: list[Any]
@@ -31,8 +33,8 @@ class Training:
 
     def advance(self, until: int) -> list[dict[str, Any]]:
         """Train up to step `until`, unless that is done, and return the records of its groups."""
-        steps = grpo.read_steps(self.work / "steps.jsonl")
-        if not steps or steps[-1]["step"] < until:
+        checkpoint = last_checkpoint(self.work)
+        if checkpoint is None or step_of(checkpoint) < until:
             grpo.train(
                 self.run,
                 self.rlvr,
@@ -56,7 +58,7 @@ def open_training(job: Job, work: Path) -> Training:
     domain = open_domain(job)
     prompts = prompts_of(Path(job.input.pool), domain.load_cases(Path(job.input.cases)))
     return Training(
-        run=grpo.Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
+        run=Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
         rlvr=job.part("rlvr", Rlvr),
         domain=domain,
         prompts=prompts,

@@ -12,8 +12,9 @@ from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
+from tiebreak.training.groups import TIE, Run
 
-RUN = grpo.Run(3, "dense", 0)
+RUN = Run(3, "dense", 0)
 PLAN = Rlvr.model_validate(
     {
         "steps": 2,
@@ -28,11 +29,22 @@ PLAN = Rlvr.model_validate(
 MOMENT = {"seconds_rollouts", "seconds_update"}
 
 
+class ByLength(RustDomain):
+    """Pays for length: an untrained model never makes a call, and under every real table its groups would tie."""
+
+    def terms(self, episode: Any, shape: str) -> dict[str, float]:
+        return {"length": float(len(episode.messages[-1]["content"])), "flat": 1.0}
+
+    def outcomes(self, finished: Any) -> list[Any]:
+        paid = [{"dense": sum(self.terms(episode, "dense").values())} for episode in finished]
+        return [one | {"rewards": reward} for one, reward in zip(super().outcomes(finished), paid, strict=True)]
+
+
 @pytest.fixture(scope="module")
 def trainings(tmp_path_factory: pytest.TempPathFactory, model_folder: Path, cases: list[Any]) -> dict[str, Path]:
     """The folder of a training in one go, and of one that was stopped after its first step."""
     root = tmp_path_factory.mktemp("grpo")
-    domain = RustDomain(Judge(root / "verdicts"), {"dense": RewardTable(compiled=0.5, tests_passed=2.0)})
+    domain = ByLength(Judge(root / "verdicts"), {"dense": RewardTable()})
     prompts = [(case, domain.prompt(case)) for case in cases[:4]]
     for name, stops in (("straight", (2,)), ("stopped", (1, 2))):
         for until in stops:
@@ -60,7 +72,7 @@ def test_groups_are_recorded_with_their_rewards_term_by_term(trainings: dict[str
     assert [(group["step"], group["group"]) for group in groups] == [(1, 0), (1, 1), (2, 0), (2, 1)]
     for group in groups:
         assert [sum(terms.values()) for terms in group["terms"]] == pytest.approx(group["rewards"])
-        assert group["tied"] == (max(group["rewards"]) - min(group["rewards"]) < grpo.TIE)
+        assert group["tied"] == (max(group["rewards"]) - min(group["rewards"]) < TIE)
         assert len(group["turns"]) == PLAN.group
 
 
@@ -87,7 +99,7 @@ def test_each_pass_over_the_pool_shows_every_prompt_once_in_an_order_of_its_own(
     passes = [order[start : start + 8] for start in range(0, 24, 8)]
     assert all(sorted(one) == list(range(8)) for one in passes)
     assert passes[0] != passes[1]
-    assert order != grpo.batches(list(range(8)), grpo.Run(3, "dense", 1), plan)
+    assert order != grpo.batches(list(range(8)), Run(3, "dense", 1), plan)
 
 
 def test_trimming_changes_no_value_and_no_gradient(model_folder: Path, tmp_path: Path) -> None:
@@ -123,3 +135,17 @@ def accelerator() -> Any:
     from accelerate import Accelerator
 
     return Accelerator(cpu=True)
+
+
+def test_a_torn_checkpoint_is_removed_and_the_whole_one_before_it_is_found(tmp_path: Path) -> None:
+    from tiebreak.training.checkpoints import last_checkpoint
+
+    for step in (1, 2, 10):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+    for step in (1, 2):
+        (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"global_step": step}))
+    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
+    assert not (tmp_path / "checkpoint-10").exists()
+    (tmp_path / "checkpoint-2" / "trainer_state.json").write_text('{"global_st')
+    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-1"
+    assert last_checkpoint(tmp_path / "nothing") is None

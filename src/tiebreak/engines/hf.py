@@ -8,6 +8,7 @@ same seed draw on common random numbers.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,8 +21,8 @@ COMPACT_BELOW = 0.7
 
 
 def uniforms(seeds: Sequence[int], count: int) -> Tensor:
-    """(rows, count) uniforms in [0, 1), one seeded stream a row."""
-    return torch.stack([torch.rand(count, generator=torch.Generator().manual_seed(seed)) for seed in seeds])
+    """(rows, count) uniforms in [0, 1), one seeded stream a row (NumPy's, as torch keeps only 32 bits of a seed)."""
+    return torch.stack([torch.from_numpy(np.random.Generator(np.random.PCG64(seed)).random(count)) for seed in seeds])
 
 
 def draw(logits_RV: Tensor, uniform_R: Tensor, temperature: float) -> Tensor:

@@ -47,7 +47,7 @@ class Leakage(Section):
         0.92,
         gt=0,
         le=1,
-        description="similarity of sources across splits that stops the study",
+        description="reserved for the gate on near duplicates; today exact ones stop the study",
         examples=[0.92],
     )
 

@@ -7,40 +7,21 @@ state; a training that stops after the trial and goes on later is the training t
 import json
 import os
 import shutil
-import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean, pstdev
 from typing import Any
 
 from tiebreak.chat import Message, prompt
-from tiebreak.domains.base import Domain, Outcome
-from tiebreak.engines.base import Sampling
-from tiebreak.engines.hf import HfEngine
+from tiebreak.domains.base import Domain
 from tiebreak.errors import TrainingError
 from tiebreak.frames import append_frame, read_frames
-from tiebreak.rollout import Attempt, Played, play
 from tiebreak.sections.rlvr import Rlvr
-from tiebreak.seeds import derive, stream
+from tiebreak.seeds import stream
+from tiebreak.training.checkpoints import last_checkpoint, step_of
+from tiebreak.training.groups import Rollouts, Run, score
 from tiebreak.training.progress import hush, show
 
-TIE = 1e-9
 MICRO_BATCH = 32
-
-
-@dataclass(frozen=True)
-class Run:
-    """Which training this is: the names of its seed streams, and its arm's shape."""
-
-    root_seed: int
-    arm: str
-    training_seed: int
-
-    def seed(self, *names: str | int) -> int:
-        """A seed of this training."""
-        return derive(self.root_seed, "train", self.arm, self.training_seed, *names)
 
 
 def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr) -> list[Any]:
@@ -51,142 +32,6 @@ def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr) -> list[Any]:
         stream(run.root_seed, "train", run.arm, run.training_seed, "order", len(order) // len(prompts)).shuffle(turn)
         order += turn
     return order[: rlvr.steps * rlvr.prompts]
-
-
-class Rollouts:
-    """TRL's rollout function: plays a step's groups, keeps their records, hands tokens and rewards to the trainer."""
-
-    def __init__(
-        self,
-        run: Run,
-        rlvr: Rlvr,
-        domain: Domain,
-        prompts: Sequence[tuple[Any, list[Message]]],
-        *,
-        max_length: int,
-        work: Path,
-    ) -> None:
-        self.run, self.rlvr, self.domain, self.work, self.max_length = run, rlvr, domain, work, max_length
-        self.by_prompt = {prompt(messages): (case, messages) for case, messages in prompts}
-        self.latest: dict[str, Any] = {}
-
-    def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
-        """One step's rollouts; `prompts` come repeated and grouped."""
-        started, step = time.perf_counter(), trainer.state.global_step + 1
-        model = trainer.accelerator.unwrap_model(trainer.model)
-        sampling = Sampling(self.rlvr.temperature, self.rlvr.turn_tokens, self.max_length)
-        training = model.training
-        played = play(
-            HfEngine(model, trainer.processing_class, sampling),
-            self.domain,
-            [self.attempt(step, number, text) for number, text in enumerate(prompts)],
-            tool_rounds=self.rlvr.tool_rounds,
-        )
-        model.train(training)
-        episodes = [item.episode for item in played]
-        outcomes, grades = self.domain.outcomes(episodes), self.domain.grades(episodes)
-        groups = self.groups(step, played, outcomes, grades)
-        self.latest = summary(step, groups, played, outcomes, grades) | {
-            "seconds_rollouts": time.perf_counter() - started
-        }
-        append_frame(self.work / "groups.jsonl.zst", groups)
-        dead = {number for number in range(len(played)) if groups[number // self.rlvr.group]["tied"]}
-        return trainer_rows(played, dead) | {"score": [outcome["rewards"].get(self.run.arm) for outcome in outcomes]}
-
-    def attempt(self, step: int, number: int, text: str) -> Attempt:
-        """The rollout behind the step's row `number`."""
-        case, messages = self.by_prompt[text]
-        sample = number % self.rlvr.group
-        return Attempt(case, messages, sample, partial(self.run.seed, step, case.case_id, sample))
-
-    def groups(
-        self, step: int, played: Sequence[Played], outcomes: Sequence[Outcome], grades: Sequence[bool]
-    ) -> list[dict[str, Any]]:
-        """A record for each group of the step: rewards, their shaping part, outcomes and conversations."""
-        size = self.rlvr.group
-        rows = []
-        for start in range(0, len(played), size):
-            members = range(start, start + size)
-            rewards = [outcomes[i]["rewards"].get(self.run.arm) for i in members]
-            scored = [reward for reward in rewards if reward is not None]
-            case = played[start].attempt.case
-            rows.append(
-                {
-                    "step": step,
-                    "group": start // size,
-                    "case_id": case.case_id,
-                    "family": case.family,
-                    "template": case.template,
-                    "rewards": rewards,
-                    "terms": [dict(self.domain.terms(played[i].episode, self.run.arm)) for i in members],
-                    "tied": not scored or max(scored) - min(scored) < TIE,
-                    "stop": [outcomes[i]["stop"] for i in members],
-                    "valid": [outcomes[i]["valid"] for i in members],
-                    "success": [outcomes[i]["success"] for i in members],
-                    "graded": [grades[i] for i in members],
-                    "new_tokens": [played[i].new_tokens for i in members],
-                    "turns": [played[i].episode.messages for i in members],
-                }
-            )
-        return rows
-
-
-def trainer_rows(played: Sequence[Played], dead: Collection[int]) -> dict[str, Any]:
-    """Tokens as TRL wants them; env_mask is 1 on the model's own tokens.
-
-    dead: the rows of tied groups. Their advantage is zero, so they are dropped as the published recipe drops them: a
-    row must stay for TRL, and holds one token that is in no loss.
-    """
-    prompt_ids, completion_ids, masks = [], [], []
-    for number, item in enumerate(played):
-        first = item.spans[0][0]
-        if number in dead:
-            prompt_ids.append(item.ids[:first])
-            completion_ids.append(item.ids[first : first + 1])
-            masks.append([0])
-            continue
-        own = [0] * (len(item.ids) - first)
-        for begin, end in item.spans:
-            own[begin - first : end - first] = [1] * (end - begin)
-        prompt_ids.append(item.ids[:first])
-        completion_ids.append(item.ids[first:])
-        masks.append(own)
-    return {"prompt_ids": prompt_ids, "completion_ids": completion_ids, "logprobs": None, "env_mask": masks}
-
-
-def summary(
-    step: int,
-    groups: Sequence[dict[str, Any]],
-    played: Sequence[Played],
-    outcomes: Sequence[Outcome],
-    grades: Sequence[bool],
-) -> dict[str, Any]:
-    """One step in numbers; rates are over its rollouts, `kept` are the groups that are not tied."""
-    rewards = [reward for group in groups for reward in group["rewards"] if reward is not None]
-    tied = sum(group["tied"] for group in groups)
-    return {
-        "step": step,
-        "groups": len(groups),
-        "tied": tied,
-        "kept": len(groups) - tied,
-        "tied_fraction": tied / len(groups),
-        "rollouts": len(played),
-        "errors": len(played) - len(rewards),
-        "reward_mean": fmean(rewards) if rewards else None,
-        "reward_std": pstdev(rewards) if rewards else None,
-        "valid_rate": fmean(outcome["valid"] for outcome in outcomes),
-        "success_rate": fmean(outcome["success"] for outcome in outcomes),
-        "graded_rate": fmean(grades),
-        "new_tokens_mean": fmean(item.new_tokens for item in played),
-        "new_tokens_max": max(item.new_tokens for item in played),
-        "turns_mean": fmean(len(item.replies) for item in played),
-        "truncated": sum(item.truncated for item in played),
-    }
-
-
-def score(completions: list[str], score: list[float | None], **_: Any) -> list[float | None]:
-    """TRL's reward function: the reward that the rollout already has; None (an infrastructure error) is left out."""
-    return score
 
 
 def train(
@@ -205,30 +50,29 @@ def train(
     work holds checkpoints, `steps.jsonl` (a line a step) and `groups.jsonl.zst` (a frame a step).
     """
     from datasets import Dataset
-    from transformers.trainer_utils import get_last_checkpoint
 
     work.mkdir(parents=True, exist_ok=True)
-    checkpoint = get_last_checkpoint(str(work))
-    done = int(checkpoint.rsplit("-", 1)[1]) if checkpoint else 0
+    checkpoint = last_checkpoint(work)
+    done = step_of(checkpoint) if checkpoint else 0
     trim(work, done)
     if done < until:
         rollouts = Rollouts(run, rlvr, domain, prompts, max_length=max_length, work=work)
         table = Dataset.from_list([{"prompt": prompt(messages)} for _, messages in batches(prompts, run, rlvr)])
         trainer = make_trainer(run, rlvr, table, rollouts, model=model, until=until, work=work)
-        trainer.train(resume_from_checkpoint=checkpoint)
-        checkpoint = get_last_checkpoint(str(work))
-    if checkpoint is None or not checkpoint.endswith(f"-{until}"):
-        raise TrainingError(
-            f"{work}: expected a checkpoint of step {until}, found {checkpoint}; remove the folder and rerun"
-        )
-    return Path(checkpoint)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        checkpoint = last_checkpoint(work)
+    if checkpoint is None or step_of(checkpoint) < until:
+        raise TrainingError(f"{work}: expected a checkpoint of step {until}, found {checkpoint}; remove the folder")
+    return checkpoint
 
 
 def trim(work: Path, done: int) -> None:
     """Forget the records of steps after the checkpoint: they will be played again."""
     steps = work / "steps.jsonl"
     kept = [line for line in read_steps(steps) if line["step"] <= done]
-    steps.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    unfinished = steps.with_suffix(".part")
+    unfinished.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    os.replace(unfinished, steps)
     frames = work / "groups.jsonl.zst"
     whole = [rows for rows in read_frames(frames) if rows[0]["step"] <= done]
     rest = frames.with_suffix(".part")
@@ -264,7 +108,9 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
 
         def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
             if logs and "reward" in logs:
-                measured = {name: logs.get(name) for name in ("loss", "kl", "entropy", "grad_norm", "learning_rate")}
+                live = rollouts.latest["kept"] > 0  # without a live group there is nothing that these could measure
+                names = ("loss", "kl", "entropy", "grad_norm", "learning_rate")
+                measured = {name: logs.get(name) if live else None for name in names}
                 total = logs.get("step_time")
                 seconds = {"seconds_update": total - rollouts.latest["seconds_rollouts"] if total else None}
                 with (work / "steps.jsonl").open("a") as file:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from tiebreak.training.checkpoints import last_checkpoint
 from tiebreak.training.encode import Encoded
 from tiebreak.training.optim import Name, make_optimizer
 from tiebreak.training.progress import hush, loss_only, show
@@ -88,7 +89,6 @@ def train(
     Nothing is cut and nothing is dropped: the caller has checked lengths.
     """
     from datasets import Dataset
-    from transformers.trainer_utils import get_last_checkpoint
     from trl import SFTConfig, SFTTrainer
 
     hush()
@@ -135,7 +135,8 @@ def train(
         optimizers=(make_optimizer(model, recipe.optimizer, recipe.learning_rate, recipe.matrix_rate), None),
     )
     show(trainer, label, loss_only)
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if work.exists() else None)
+    checkpoint = last_checkpoint(work)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     return [{"stage": label, **line} for line in trainer.state.log_history]
 
 

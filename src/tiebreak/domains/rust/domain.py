@@ -14,7 +14,7 @@ from tiebreak.domains.rust import episode as episodes
 from tiebreak.domains.rust.blueprints import Blueprint, load_blueprints
 from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, stages
 from tiebreak.domains.rust.episode import RustEpisode
-from tiebreak.domains.rust.generator import generate
+from tiebreak.domains.rust.generator import generate, whole_code
 from tiebreak.domains.rust.grading import grade
 from tiebreak.domains.rust.materialize import materialize
 from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
@@ -95,7 +95,7 @@ class RustDomain:
 
     def corpus(self, root_seed: int, size: int) -> Corpus:
         """`size` crates from a seed stream of their own; of a fifth of them real traces, to show tool output."""
-        cases = list(generate("all", size, derive(root_seed, "base", "corpus")))
+        cases = list(generate("all", size, derive(root_seed, "base", "corpus"), keys=whole_code))
         played, _ = materialize(cases[: -(-size // 5)], self.judge)
         shown = self.traces(played, lambda case: stream(root_seed, "base", case.case_id), CORPUS_DETOURS)
         texts = [case.files[case.source_path] + case.user + case.final for case in cases]

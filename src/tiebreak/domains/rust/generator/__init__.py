@@ -1,12 +1,13 @@
 """Blueprints from a seed: `generate` draws templates, families and crates, offline and byte for byte repeatable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, get_args
 
 from tiebreak.domains.rust.blueprints import Blueprint, Family
 from tiebreak.domains.rust.crate import split_tests
 from tiebreak.domains.rust.generator import catalogue, frame
 from tiebreak.domains.rust.generator.words import new_id
+from tiebreak.domains.rust.shared_code import bare, shared_code
 from tiebreak.errors import ConfigError
 from tiebreak.seeds import derive, stream
 
@@ -23,11 +24,16 @@ TRIES = 400
 
 
 def generate(
-    templates: Literal["all"] | Sequence[str], cases: int, root_seed: int, families: Mapping[Family, float] = FAMILIES
+    templates: Literal["all"] | Sequence[str],
+    cases: int,
+    root_seed: int,
+    families: Mapping[Family, float] = FAMILIES,
+    keys: Callable[[Blueprint], Collection[str]] = shared_code,
 ) -> list[Blueprint]:
-    """`cases` blueprints, no two with the same id or the same code, in an order that the seed decides.
+    """`cases` blueprints, no two with the same id or a key in common, in an order that the seed decides.
 
-    families: weights, they need not add up to 1. Raises ConfigError for an unknown template or family, and where the
+    families: weights, they need not add up to 1. keys: what two cases may not share, by default what would leak if they
+    met in two splits. Raises ConfigError for an unknown template or family, and where the
     templates cannot give so many different crates.
     """
     chosen = catalogue.select(templates)
@@ -35,7 +41,7 @@ def generate(
         raise ConfigError(f"families: {', '.join(sorted(unknown))} unknown; expected some of {get_args(Family)}")
     names, weights = list(families), list(families.values())
     ids: set[str] = set()
-    sources: set[str] = set()
+    taken: set[str] = set()
     items: list[Blueprint] = []
     for index in range(cases):
         rng = stream(root_seed, "blueprints", index)
@@ -43,19 +49,18 @@ def generate(
         family = rng.choices(names, weights)[0]
         for _ in range(TRIES):
             item = frame.build(rng.choice(chosen), family, new_id(rng, ids), seed, rng, VERSION)
-            if item is not None and code_of(item) not in sources:
+            if item is not None and taken.isdisjoint(keys(item)):
                 break
         else:
             raise ConfigError(
                 f"no new crate for case {index} after {TRIES} draws; ask for fewer cases or more templates"
             )
         ids.add(item.case_id)
-        sources.add(code_of(item))
+        taken.update(keys(item))
         items.append(item)
     return items
 
 
-def code_of(item: Blueprint) -> str:
-    """The crate's code without tests and comments: two cases that share it would leak if they met in two splits."""
-    code, _ = split_tests(item.files[item.source_path])
-    return "\n".join(line.strip() for line in code.splitlines() if not line.lstrip().startswith("//")).strip()
+def whole_code(item: Blueprint) -> list[str]:
+    """A weaker key: the given crate as a whole, `main` included, without tests and comments."""
+    return [bare(split_tests(item.files[item.source_path])[0])]
