@@ -33,6 +33,7 @@ def counts_table(
                             "graded": graded,
                             "valid": valid,
                             "success": valid,
+                            "success_not_graded": 0,
                             "errors": 0,
                         }
                     )

@@ -192,3 +192,30 @@ def test_tables_hold_the_numbers_of_the_analysis(analysis):
     assert len(tables["runs"]) == 5
     assert len(tables["repetitions"]) == 15
     assert tables["recipe"]["p"].tolist() == [pair["p"] for pair in analysis["recipe"]["pairs"]]
+
+
+def test_pass_at_k_is_a_runs_and_is_averaged_over_runs():
+    """Two runs that each solve other cases are no policy that solves all: pooled samples would say 1.0 here."""
+    rows = [
+        {
+            "run": f"dense-seed{seed}",
+            "arm": "dense",
+            "training_seed": seed,
+            "repetition": 0,
+            "case_id": f"case_{case}",
+            "template": f"template_{case}",
+            "family": "patch_test_pass",
+            "n": 8,
+            "graded": 8 * (case % 2 == seed),
+            "valid": 8,
+            "success": 8,
+            "success_not_graded": 8 * (case % 2 != seed),
+            "errors": 0,
+        }
+        for seed in (0, 1)
+        for case in range(6)
+    ]
+    arm = analyse(pd.DataFrame(rows), **SETTINGS)["arms"]["dense"]
+    assert arm["pass_at_1"]["value"] == arm["pass_at_k"]["value"] == 0.5
+    assert (arm["cases_never"], arm["cases_mixed"], arm["cases_always"]) == (3, 0, 3)
+    assert [row["success_not_graded"] for row in arm["repetitions"]] == [24, 24]

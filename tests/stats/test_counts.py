@@ -166,3 +166,14 @@ def test_check_sorts_and_changes_nothing_else(counts_table):
     table = counts_table()
     shuffled = table.sample(frac=1, random_state=0)
     pd.testing.assert_frame_equal(check(shuffled), check(table))
+
+
+def test_a_success_without_a_grade_is_counted_rollout_by_rollout(stored):
+    """A grade without a success beside it must not cancel the finding."""
+    rows = [
+        rollout(0, success=True, graded=False),
+        rollout(1, success=False, graded=True),
+        rollout(2, success=True, graded=True),
+        rollout(3, success=False, graded=False),
+    ]
+    assert counts([stored(rows)])["success_not_graded"].tolist() == [1]

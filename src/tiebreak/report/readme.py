@@ -23,7 +23,7 @@ CLOSING = "<!-- end -->\n"
 
 def interval(value: Mapping[str, Any] | None, digits: int = 3) -> str:
     """A value with its interval, as `0.412 (0.350 to 0.471)`."""
-    if value is None or value["value"] is None:
+    if value is None or value["value"] is None or value["low"] is None:
         return "–"
     return f"{value['value']:.{digits}f} ({value['low']:.{digits}f} to {value['high']:.{digits}f})"
 
@@ -39,7 +39,8 @@ def row(name: str, arm: Mapping[str, Any], analysis: Mapping[str, Any]) -> str:
 
 def block(analysis: Mapping[str, Any]) -> str:
     """The rendered block: what can be said, a table of the arms, a figure."""
-    sizes, k = analysis["sizes"], analysis["settings"]["k"]
+    sizes, settings = analysis["sizes"], analysis["settings"]
+    k, level, cluster = settings["k"], 100 * (1 - settings["alpha"]), settings["cluster"]
     head = [
         "arm",
         "runs",
@@ -54,7 +55,7 @@ def block(analysis: Mapping[str, Any]) -> str:
         *(f"> {part['text']}  " for part in analysis["statements"] if part["about"] in SHOWN),
         "",
         f"{sizes['rollouts']:,} rollouts of {sizes['cases']} held-out cases, {sizes['runs']} runs, "
-        f"{sizes['repetitions']} repetitions; 95 % cluster-bootstrap intervals over templates. "
+        f"{sizes['repetitions']} repetitions; {level:g} % cluster-bootstrap intervals over {cluster}s. "
         f"The probe is {probe} prompts of the training pool, before and after.",
         "",
         "| " + " | ".join(head) + " |",

@@ -1,6 +1,6 @@
 """What an arm, or one of its runs, achieved: pass@1 and pass@k on the grade, valid@k, by family, with intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import pandas as pd
 from tiebreak.errors import DataError
 from tiebreak.seeds import derive
 from tiebreak.stats.bootstrap import DRAWS, cluster_interval
+from tiebreak.stats.counts import MEASURES
 from tiebreak.stats.passk import Floats, pass_at_k
 
 
@@ -37,7 +38,7 @@ class Settings:
 
 def pool(table: pd.DataFrame) -> pd.DataFrame:
     """Counts summed over runs and repetitions: one row a case, sorted by case_id."""
-    summed = table.groupby("case_id", sort=True)[["n", "graded", "valid", "success", "errors"]].sum()
+    summed = table.groupby("case_id", sort=True)[MEASURES].sum()
     labels = table.groupby("case_id", sort=True)[["template", "family"]].first()
     return labels.join(summed).reset_index()
 
@@ -62,8 +63,15 @@ def interval(pooled: pd.DataFrame, values: Floats, settings: Settings, *names: s
 
 
 def achieved(table: pd.DataFrame, settings: Settings, *names: str) -> dict[str, Any]:
-    """pass@1 and pass@k with intervals, sizes and both denominators, of the counts in `table`."""
+    """pass@1 and pass@k with intervals, sizes and both denominators, of the counts in `table`.
+
+    pass@k is a run's: samples of different runs are draws from different policies, and a pool of them solves more than
+    any of them. So it is computed for each run and averaged over the runs, and so are the numbers of cases that a run
+    never, sometimes or always solves.
+    """
     pooled = pool(table)
+    runs = [pool(part) for _, part in table.groupby("run", sort=True)]
+    at_k = np.mean([estimates(run, settings.k) for run in runs], axis=0)
     samples, graded, errors = (int(pooled[column].sum()) for column in ("n", "graded", "errors"))
     return {
         "cases": len(pooled),
@@ -73,13 +81,20 @@ def achieved(table: pd.DataFrame, settings: Settings, *names: str) -> dict[str, 
         "valid": int(pooled["valid"].sum()),
         "success": int(pooled["success"].sum()),
         "pass_at_1": interval(pooled, estimates(pooled, 1), settings, "pass@1", *names),
-        "pass_at_k": interval(pooled, estimates(pooled, settings.k), settings, "pass@k", *names),
+        "pass_at_k": interval(pooled, at_k, settings, "pass@k", *names),
         "valid_rate": int(pooled["valid"].sum()) / samples,
         "graded_over_all": graded / (samples + errors),
-        "cases_never": int((pooled["graded"] == 0).sum()),
-        "cases_mixed": int(((pooled["graded"] > 0) & (pooled["graded"] < pooled["n"])).sum()),
-        "cases_always": int((pooled["graded"] == pooled["n"]).sum()),
+        "cases_never": per_run((run["graded"] == 0).sum() for run in runs),
+        "cases_mixed": per_run(((run["graded"] > 0) & (run["graded"] < run["n"])).sum() for run in runs),
+        "cases_always": per_run((run["graded"] == run["n"]).sum() for run in runs),
     }
+
+
+def per_run(counted: Iterable[int]) -> int | float:
+    """The mean of a count over runs; whole where it is."""
+    numbers = [int(number) for number in counted]
+    total, runs = sum(numbers), len(numbers)
+    return total // runs if total % runs == 0 else round(total / runs, 2)
 
 
 def per_repetition(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -98,7 +113,7 @@ def per_repetition(table: pd.DataFrame) -> list[dict[str, Any]]:
                 "errors": int(part["errors"].sum()),
                 "valid_cases": int((part["valid"] > 0).sum()),
                 "graded_cases": int((part["graded"] > 0).sum()),
-                "success_not_graded": int((part["success"] - part["graded"]).clip(lower=0).sum()),
+                "success_not_graded": int(part["success_not_graded"].sum()),
                 "pass_at_1": float((part["graded"] / part["n"].where(part["n"] > 0)).mean()) if len(part) else None,
                 "short": int((part["errors"] > 0).sum()),
             }

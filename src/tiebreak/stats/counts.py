@@ -1,7 +1,8 @@
 """From stored rollouts to the counts table that every statistic reads.
 
 One row per (run, case, repetition): run, arm, training_seed, repetition, case_id, template, family, n, graded, valid,
-success, errors. A rollout that ended in `stop = error` is an infrastructure failure: it counts in `errors`, not in `n`.
+success, success_not_graded, errors. A rollout that ended in `stop = error` is an infrastructure failure: it counts in
+`errors`, not in `n`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ from tiebreak.paths import run_name
 
 KEYS = ["run", "case_id", "repetition"]
 LABELS = ["arm", "training_seed", "template", "family"]
-MEASURES = ["n", "graded", "valid", "success", "errors"]
+MEASURES = ["n", "graded", "valid", "success", "success_not_graded", "errors"]
 COLUMNS = ["run", "arm", "training_seed", "repetition", "case_id", "template", "family", *MEASURES]
 CORE = ["case_id", "template", "arm", "training_seed", "repetition", "sample", "stop", "valid", "success", "graded"]
 SEEDS = "turns.list.element.sampling_seed"
@@ -107,6 +108,7 @@ def tally(rollouts: pd.DataFrame) -> pd.DataFrame:
     marked = rollouts.assign(n=ended, errors=~ended, training_seed=rollouts["training_seed"].fillna(0).astype(int))
     for outcome in ("graded", "valid", "success"):
         marked[outcome] = marked[outcome].eq(True) & ended
+    marked["success_not_graded"] = marked["success"] & ~marked["graded"]  # a finding, so counted rollout by rollout
     labels = dict.fromkeys(LABELS, "first")
     table = marked.groupby(KEYS, as_index=False, sort=True).agg(labels | dict.fromkeys(MEASURES, "sum"))
     return table[COLUMNS].astype(dict.fromkeys(MEASURES, int))

@@ -16,14 +16,15 @@ from tiebreak.stats.arms import Settings, estimates, interval, pool
 from tiebreak.stats.bootstrap import cluster_interval
 from tiebreak.stats.counts import check
 from tiebreak.stats.pairs import ordered
-from tiebreak.stats.signflip import rate_differences, sign_flip
+from tiebreak.stats.signflip import cluster_sums, rate_differences, sign_flip
 
 
 def gain(before: pd.DataFrame, after: pd.DataFrame, settings: Settings, *names: str) -> dict[str, Any]:
     """The paired gain in graded pass@1 over the probe's prompts.
 
     `gain` has the interval over the study's clusters and `excludes_zero` refers to it; `over_prompts` resamples prompts
-    alone (the probe's prompts are fixed, so it answers for them); p is the exact sign-flip over prompts.
+    alone (the probe's prompts are fixed, so it answers for them); p and p_clusters are sign flips over prompts and over
+    clusters.
     """
     left, right = pool(before), pool(after)
     deltas = estimates(right, 1) - estimates(left, 1)
@@ -41,6 +42,7 @@ def gain(before: pd.DataFrame, after: pd.DataFrame, settings: Settings, *names: 
         "gain": whole,
         "over_prompts": {"low": prompts.low, "high": prompts.high},
         "p": sign_flip(signed, seed=seed).p,
+        "p_clusters": sign_flip(cluster_sums(signed, left[settings.column].tolist()), seed=seed).p,
         "excludes_zero": whole["low"] is not None and (whole["low"] > 0 or whole["high"] < 0),
         "errors": int(left["errors"].sum() + right["errors"].sum()),
     }

@@ -28,11 +28,12 @@ def ordered(table: pd.DataFrame, settings: Settings) -> list[str]:
     return [arm for arm in names if arm in present]
 
 
-def compared(table: pd.DataFrame, a: str, b: str, settings: Settings, *names: str) -> dict[str, Any]:
+def compared(table: pd.DataFrame, a: str, b: str, settings: Settings, *names: str, pairs: int = 1) -> dict[str, Any]:
     """Arm b against arm a on the same cases: delta of pass@1 with interval, both sign-flip tests, cases up and down.
 
     `solved` counts cases with at least one graded sample; those numbers grow with the number of samples, so they are
-    given only where both arms have the same sizes.
+    given only where both arms have the same sizes. pairs: how many pairs Holm corrects over; the detectable effect is
+    at α / pairs.
     """
     left, right = pool(table[table["arm"] == a]), pool(table[table["arm"] == b])
     signed = rate_differences(left["graded"], left["n"], right["graded"], right["n"])
@@ -52,7 +53,7 @@ def compared(table: pd.DataFrame, a: str, b: str, settings: Settings, *names: st
         "over_cases": asdict(over_cases),
         "over_clusters": asdict(over_clusters),
         "solved": {"up": int((after & ~before).sum()), "down": int((before & ~after).sum())} if same else None,
-        "detectable": detectable(error, len(set(clusters)) - 1, alpha=settings.alpha, power=settings.power),
+        "detectable": detectable(error, len(set(clusters)) - 1, alpha=settings.alpha / pairs, power=settings.power),
     }
 
 
@@ -62,7 +63,7 @@ def checkpoints(table: pd.DataFrame, settings: Settings) -> list[dict[str, Any]]
     `claim` is true where the Holm-adjusted p over clusters is at most α.
     """
     pairs = list(combinations(ordered(table, settings), 2))
-    rows = [compared(table, a, b, settings) for a, b in pairs]
+    rows = [compared(table, a, b, settings, pairs=len(pairs)) for a, b in pairs]
     for kind in ("over_cases", "over_clusters"):
         for row, p in zip(rows, holm([row[kind]["p"] for row in rows]), strict=True):
             row[kind]["p_holm"] = p
