@@ -59,6 +59,7 @@ rule prompts:
 rule parity:
     input:
         cases="<results>/data/cases.jsonl",
+        splits="<results>/data/splits.json",
         traces="<results>/data/sft.parquet",
         pool="<results>/data/pool.parquet",
         holdout="<results>/data/holdout.parquet",

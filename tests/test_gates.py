@@ -102,3 +102,11 @@ def test_decisions_are_stored_as_bytes_that_do_not_change(tmp_path):
     path.write_text("{}")
     with pytest.raises(DataError, match="no decision"):
         read(path)
+
+
+def test_parity_stops_where_a_prompt_is_missing_or_of_another_split() -> None:
+    expected = {"pool": {"a": "x", "b": "y"}}
+    missing = parity(expected, {"pool": {"a": "x"}})
+    assert not missing.go and "pool: case b has no prompt" in missing.reason
+    extra = parity(expected, {"pool": {"a": "x", "b": "y", "c": "z"}})
+    assert not extra.go and "case c is not of this split" in extra.reason

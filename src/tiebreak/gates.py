@@ -88,11 +88,16 @@ def parity(
     *,
     declared: Mapping[str, str] | None = None,
 ) -> Decision:
-    """Stop where a stage shows a case in other bytes than the prompt function gives.
+    """Stop where a stage shows a case in other bytes than the prompt function gives, or not the cases of its split.
 
     expected, found: {stage: {case_id: prompt}} with the stages sft, pool (RL) and holdout (evaluation).
     declared: stages whose difference is a declared fault, with the fault's name: evidence then, and no stop.
     """
+    for stage, prompts in found.items():
+        if odd := sorted(set(expected[stage]) ^ set(prompts)):
+            where = "has no prompt" if odd[0] in expected[stage] else "is not of this split"
+            reason = f"{stage}: case {odd[0]} {where}, and {len(odd)} such cases in all: remake the data"
+            return Decision("parity", False, reason, {"unequal_cases": {stage: odd[:SHOWN]}}, 0)
     declared = declared or {}
     differences = {stage: differing(expected[stage], prompts) for stage, prompts in found.items()}
     measure: dict[str, Any] = {

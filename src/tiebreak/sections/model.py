@@ -1,5 +1,6 @@
 """Sections `model` and `toolbox`: the policy at the start, and the bytes that it sees."""
 
+import json
 from pathlib import Path
 from typing import Literal, Self
 
@@ -66,6 +67,19 @@ class Model(Section):
             raise ValueError(
                 f"base {self.base} is no folder here, so it is a model of the hub: name its commit in revision"
             )
+        return self
+
+    @model_validator(mode="after")
+    def made_as_said(self) -> Self:
+        """A folder that has a record was made from the section `tiny` that stands here."""
+        record = Path(self.base).parent / "record.json"
+        if self.is_folder and record.is_file():
+            made = json.loads(record.read_text(encoding="utf-8"))["params"]["model"]["tiny"]
+            if made != self.tiny.model_dump(mode="json"):
+                raise ValueError(
+                    f"tiny is not what {self.base} was made with ({record}): set base to tiny to make it anew, "
+                    "or put tiny back"
+                )
         return self
 
     @property

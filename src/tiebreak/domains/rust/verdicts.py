@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
+from tiebreak.digest import code_digest
 from tiebreak.domains.rust.asks import Ask, CargoTool, Diagnostics, Verdict, Way
 from tiebreak.domains.rust.batch import batch
 from tiebreak.domains.rust.cargo_way import cargo
@@ -19,11 +20,16 @@ from tiebreak.sandbox.limits import Limits
 
 __all__ = ["Ask", "CargoTool", "Diagnostics", "Judge", "Limits", "Verdict", "Way"]
 
-FORM = 3  # raised whenever the canonical text or the meaning of a verdict changes: old cache entries are then misses
 WORTH_A_BATCH = 4
 BATCH_SIZE = 192  # rustc starts twice a batch, linking is once; memory is about 1 MiB a crate
 
 Task = Callable[[], list[Verdict]]
+
+
+@lru_cache
+def engine() -> str:
+    """The digest of the code that makes verdicts: a cached one is valid for the engine that made it, and no other."""
+    return code_digest(Path(__file__), Path(__file__).parents[4])
 
 
 class Judge:
@@ -76,7 +82,7 @@ class Judge:
         }
 
     def _head(self, tool: str) -> bytes:
-        terms = [FORM, tool, toolchain().digest, self.limits.as_dict(), self.diagnostics]
+        terms = [engine(), tool, toolchain().digest, self.limits.as_dict(), self.diagnostics]
         return json.dumps(terms, sort_keys=True).encode()
 
     def _stored(self, keys: dict[Ask, bytes]) -> dict[Ask, Verdict]:
