@@ -173,3 +173,15 @@ def test_a_loaded_study_cannot_be_changed() -> None:
     change: Callable[[], None] = lambda: setattr(study.rlvr, "steps", 1)  # noqa: E731
     with pytest.raises(ValueError, match="frozen"):
         change()
+
+
+def test_an_unknown_template_and_a_foreign_name_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "config/studies"
+    folder.mkdir(parents=True)
+    text = (ROOT / "config/studies/laptop.yaml").read_text(encoding="utf-8")
+    (folder / "mine.yaml").write_text(text.replace("        - bands\n", "        - bandz\n"), encoding="utf-8")
+    with pytest.raises(ConfigError, match="there is no template bandz; did you mean bands?"):
+        load("mine", tmp_path)
+    (folder / "mine.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="name is 'laptop', the folder of another study's results; write name: mine"):
+        load("mine", tmp_path)

@@ -112,9 +112,14 @@ def load(name_or_path: str | Path, root: Path = Path()) -> Study:
     """The study of a name in `root`/config/studies, or of a path. Raises ConfigError for the first thing wrong."""
     path = find(str(name_or_path), root)
     try:
-        return Study.model_validate(load_mapping(path))
+        study = Study.model_validate(load_mapping(path))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_error(error, Study)}") from None
+    if path.parent == root / STUDIES and study.name != path.stem:
+        raise ConfigError(
+            f"{path}: name is {study.name!r}, the folder of another study's results; write name: {path.stem}"
+        )
+    return study
 
 
 def find(name_or_path: str, root: Path) -> Path:

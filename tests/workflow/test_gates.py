@@ -84,7 +84,7 @@ def test_a_held_out_case_that_is_a_training_case_stops_the_study(
     done = checkout.snakemake(*touch, "results/minute/data/splits.json", *MINUTE)
     assert done.returncode == 0, done.stderr
     reason = stopped(checkout, "leakage")
-    assert reason.startswith(f"case {twin} (sft) is the same code as case case_twin (holdout); no source may stand")
+    assert reason.startswith(f"case {twin} as given (sft) is the same code as case case_twin as given (holdout), and")
 
 
 @pytest.fixture(scope="module")

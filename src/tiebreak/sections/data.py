@@ -1,9 +1,11 @@
 """Section `data`: where tasks come from and how they are divided."""
 
+import difflib
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from tiebreak.domains.rust.generator.catalogue import TEMPLATES
 from tiebreak.sections.base import Section
 
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
@@ -15,6 +17,18 @@ class Generate(Section):
     templates: Literal["all"] | Names = Field(
         "all", description="the templates to draw from: all, or a list of names", examples=["all"]
     )
+
+    @field_validator("templates")
+    @classmethod
+    def known(cls, names: Literal["all"] | tuple[str, ...]) -> Literal["all"] | tuple[str, ...]:
+        """Every name is a template of the generator."""
+        for name in () if names == "all" else names:
+            if name not in TEMPLATES:
+                near = difflib.get_close_matches(name, TEMPLATES, n=1)
+                mend = f"did you mean {near[0]}?" if near else f"known are {', '.join(TEMPLATES)}"
+                raise ValueError(f"there is no template {name}; {mend}")
+        return names
+
     cases: int = Field(ge=1, description="how many blueprints to generate, before rejects", examples=[12000])
 
 
