@@ -19,6 +19,7 @@ FIGURE = "forest.svg"
 SHOWN = ("recipe", "learning")
 OPENING = "<!-- result: rendered by `./dev python -m tiebreak.report.readme results/laptop`; do not edit -->\n"
 CLOSING = "<!-- end -->\n"
+UNMEASURED = "No finished run of this version is kept here yet; yours says what it found.\n"
 
 
 def interval(value: Mapping[str, Any] | None, digits: int = 3) -> str:
@@ -68,13 +69,19 @@ def block(analysis: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def inserted(readme: str, analysis: Mapping[str, Any]) -> str:
-    """README with its block rendered anew. Raises DataError where the marks are missing."""
+def kept(root: Path) -> dict[str, Any] | None:
+    """The kept analysis; None where no run of this version was kept."""
+    path = root / KEPT / ANALYSIS
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def inserted(readme: str, analysis: Mapping[str, Any] | None) -> str:
+    """README with its block rendered anew, also where there is no analysis. Raises DataError for missing marks."""
     before, opening, rest = readme.partition(OPENING)
     _, closing, after = rest.partition(CLOSING)
     if not (opening and closing):
         raise DataError(f"README.md: the marks {OPENING.strip()!r} and {CLOSING.strip()!r} are not both there")
-    return before + OPENING + block(analysis) + CLOSING + after
+    return before + OPENING + (block(analysis) if analysis else UNMEASURED) + CLOSING + after
 
 
 def main(study: Path, root: Path = Path()) -> None:
@@ -82,9 +89,8 @@ def main(study: Path, root: Path = Path()) -> None:
     (root / KEPT).mkdir(parents=True, exist_ok=True)
     shutil.copyfile(study / "stats" / ANALYSIS, root / KEPT / ANALYSIS)
     shutil.copyfile(study / "report" / "figures" / FIGURE, root / KEPT / FIGURE)
-    analysis = json.loads((root / KEPT / ANALYSIS).read_text(encoding="utf-8"))
     readme = root / "README.md"
-    readme.write_text(inserted(readme.read_text(encoding="utf-8"), analysis), encoding="utf-8")
+    readme.write_text(inserted(readme.read_text(encoding="utf-8"), kept(root)), encoding="utf-8")
 
 
 if __name__ == "__main__":
