@@ -25,6 +25,7 @@ class Box:
     read_only, writable: (host path, path inside) pairs, mounted in this order. `root`: a host folder that becomes the
     read-only `/`. `tmp`: whether /tmp is there (a sized tmpfs). `forks`: whether processes (not just threads) may be
     started. `proc`, `dev`: whether these are mounted. `environment`: all of it. `folder`: the working folder inside.
+    `report`: whether a pipe is open for a report, its descriptor's number in the variable TIEBREAK_REPORT.
     """
 
     read_only: tuple[tuple[str, str], ...] = ()
@@ -36,6 +37,7 @@ class Box:
     forks: bool = True
     proc: bool = False
     dev: bool = True
+    report: bool = False
     hidden: tuple[str, ...] = field(default=())
 
 

@@ -23,12 +23,18 @@ from tiebreak.sandbox.limits import Limits
 CHUNK = 1 << 16
 MOMENT_SECONDS = 0.01
 GRACE_SECONDS = 60.0
+REPORT = "TIEBREAK_REPORT"
 _FIRST = re.compile(rb'"child-pid": (\d+)')  # bubblewrap writes this in one piece
+
+Pipe = tuple[io.FileIO, io.FileIO]  # the reading and the writing end
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a confined program ended. `code` is its exit status, or None where `signal` ended it."""
+    """How a confined program ended. `code` is its exit status, or None where `signal` ended it.
+
+    late: the wall limit ended it (`timed_out` is then set too). report: what it wrote to the box's report pipe.
+    """
 
     code: int | None
     signal: int | None
@@ -36,6 +42,8 @@ class Result:
     stderr: bytes
     timed_out: bool = False
     truncated: bool = False
+    late: bool = False
+    report: bytes = b""
 
     @property
     def ok(self) -> bool:
@@ -48,30 +56,40 @@ def run(argv: Sequence[str], box: Box, limits: Limits) -> Result:
 
     SandboxError where the sandbox itself cannot be made; a program that fails, floods or hangs is a Result.
     """
+    if not box.report:
+        return _run(argv, box, limits, None)
+    with _pipe() as pipe:
+        told = (*box.environment, (REPORT, str(pipe[1].fileno())))
+        return _run(argv, replace(box, environment=told), limits, pipe)
+
+
+def _run(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
     if host.allowed():
-        return _on_host(argv, box, limits)
-    result = _confined(argv, box, limits)
+        return _on_host(argv, box, limits, report)
+    result = _confined(argv, box, limits, report)
     if result.code == 1 and result.stderr.startswith(b"bwrap: "):
         raise SandboxError(bubblewrap.refusal(result.stderr.decode(errors="replace")))
     return result
 
 
-def _on_host(argv: Sequence[str], box: Box, limits: Limits) -> Result:
-    child = _start(host.command(argv, box, limits), host.options(box))
+def _on_host(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
+    given = [] if report is None else [report[1].fileno()]
+    child = _start(host.command(argv, box, limits), {**host.options(box), "pass_fds": given})
     try:
-        return _result(child, limits)
+        return _result(child, limits, report)
     finally:
         _end(child)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
 
 
-def _confined(argv: Sequence[str], box: Box, limits: Limits) -> Result:
+def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
     with _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
         inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
         words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
         words[1:1] = ["--info-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
         given = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd])]
+        given += [] if report is None else [report[1].fileno()]
         child = _start(words, {"pass_fds": given})
         first: tuple[int, int] | None = None
         try:
@@ -83,14 +101,14 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits) -> Result:
                 _limit(first[0], limits)
                 with contextlib.suppress(BrokenPipeError):
                     opener.write(b"1")
-            return _result(child, limits)
+            return _result(child, limits, report)
         finally:
             _end(child)
             _end_sandbox(_first_process(info) if first is None else first)
 
 
 @contextlib.contextmanager
-def _pipe() -> Iterator[tuple[io.FileIO, io.FileIO]]:
+def _pipe() -> Iterator[Pipe]:
     reading, writing = os.pipe()
     with io.FileIO(reading, "r") as reader, io.FileIO(writing, "w") as writer:
         yield reader, writer
@@ -139,14 +157,13 @@ def _start(words: Sequence[str], options: dict[str, object]) -> subprocess.Popen
         raise SandboxError(f"cannot start {words[0]}: {problem}; install util-linux and bubblewrap") from problem
 
 
-def _result(child: subprocess.Popen[bytes], limits: Limits) -> Result:
+def _result(child: subprocess.Popen[bytes], limits: Limits, report: Pipe | None) -> Result:
     """Follow it to its end, to the wall limit or to the output limit, whichever is first."""
-    out, err, timed_out, truncated = _follow(child, limits)
+    (out, err, *rest), late, truncated = _follow(child, limits, report)
     _end(child)
     code, number = _status(child.returncode)
-    if number == signal.SIGXCPU:
-        timed_out = True
-    result = Result(code, number, out, err, timed_out, truncated)
+    timed_out = late or number == signal.SIGXCPU
+    result = Result(code, number, out, err, timed_out, truncated, late, *rest)
     return replace(result, code=None, signal=signal.SIGKILL) if truncated or timed_out else result
 
 
@@ -159,14 +176,15 @@ def _status(returncode: int) -> tuple[int | None, int | None]:
     return returncode, None
 
 
-def _follow(child: subprocess.Popen[bytes], limits: Limits) -> tuple[bytes, bytes, bool, bool]:
-    """stdout, stderr, and whether the wall or the output limit was hit.
+def _follow(child: subprocess.Popen[bytes], limits: Limits, report: Pipe | None) -> tuple[list[bytes], bool, bool]:
+    """stdout, stderr and the report (where there is one); whether the wall limit, and whether the output limit, was hit.
 
     What is printed waits in the pipes until the end, or for a moment: to wake at every line costs more than a short
     program does.
     """
     assert child.stdout is not None and child.stderr is not None
-    kept = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    streams = [child.stdout, child.stderr, *([] if report is None else [report[0]])]
+    kept = {stream.fileno(): bytearray() for stream in streams}
     for descriptor in kept:
         os.set_blocking(descriptor, False)
     deadline = time.monotonic() + limits.wall_seconds
@@ -177,8 +195,7 @@ def _follow(child: subprocess.Popen[bytes], limits: Limits) -> tuple[bytes, byte
             for descriptor, text in kept.items():
                 truncated |= _drain(descriptor, text, limits.output_bytes)
             late = not ended and time.monotonic() > deadline
-    out, err = (bytes(text[: limits.output_bytes]) for text in kept.values())
-    return out, err, late, truncated
+    return [bytes(text[: limits.output_bytes]) for text in kept.values()], late, truncated
 
 
 def _drain(descriptor: int, text: bytearray, most: int) -> bool:

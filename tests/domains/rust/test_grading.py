@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tiebreak.domains.rust.blueprints import Blueprint, Check, Step
-from tiebreak.domains.rust.grading import grade, hidden_tests, rust_string
+from tiebreak.domains.rust.grading import Grade, grade
 from tiebreak.domains.rust.verdicts import Ask, Judge
 
 MANIFEST = '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -65,25 +65,30 @@ LIBRARIES = {
 }
 
 
+def graded(items: list[tuple[Blueprint, dict[str, str]]]) -> list[bool]:
+    return [one.graded for one in grade(Judge(None), items)]
+
+
 @pytest.fixture(scope="module")
-def grades() -> dict[str, bool]:
+def grades() -> dict[str, Grade]:
     items = [(blueprint(), {"Cargo.toml": MANIFEST, "src/lib.rs": source}) for source, _ in LIBRARIES.values()]
     return dict(zip(LIBRARIES, grade(Judge(None), items), strict=True))
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_grades_of_libraries(name: str, grades: dict[str, bool]) -> None:
-    assert grades[name] is LIBRARIES[name][1]
+def test_grades_of_libraries(name: str, grades: dict[str, Grade]) -> None:
+    assert grades[name].graded is LIBRARIES[name][1], grades[name].reasons
+    assert bool(grades[name].reasons) is not grades[name].graded
 
 
 def test_what_else_was_changed_does_not_reach_the_grade() -> None:
     files = {"Cargo.toml": "nonsense", "src/lib.rs": FIXED + TESTS, "build.rs": 'fn main() { panic!("never") }\n'}
-    assert grade(Judge(None), [(blueprint(), files), (blueprint(), {})]) == [True, False]
+    assert graded([(blueprint(), files), (blueprint(), {})]) == [True, False]
 
 
 def test_without_hidden_checks_the_visible_tests_decide() -> None:
     case = blueprint(hidden_checks=[])
-    assert grade(Judge(None), [(case, {"src/lib.rs": SPECIAL + TESTS}), (case, {"src/lib.rs": BUGGY + TESTS})]) == [
+    assert graded([(case, {"src/lib.rs": SPECIAL + TESTS}), (case, {"src/lib.rs": BUGGY + TESTS})]) == [
         True,
         False,
     ]
@@ -119,16 +124,4 @@ def test_a_program_needs_its_output_and_its_hidden_checks() -> None:
         PROGRAM.replace('"total {}"', '"sum {}"'),
         PROGRAM.replace("total(&[1, 2]));", "total(&[1, 2]));\n    std::process::exit(1);"),
     ]
-    assert grade(Judge(None), [(case, {"src/main.rs": source}) for source in sources]) == [True, *[False] * 4]
-
-
-def test_no_checks_no_module() -> None:
-    assert hidden_tests([]) == ""
-
-
-def test_any_text_becomes_a_rust_string() -> None:
-    texts = ["plain", 'quote " and \\ slash', "line\nfeed\ttab\r", "\x00\x07\b\f\x1b", "ü → 😀", "{}"]
-    body = "".join(f'    println!("{{:?}}", {rust_string(text)}.as_bytes());\n' for text in texts)
-    ask = Ask.of("cargo_run", {"Cargo.toml": MANIFEST, "src/main.rs": f"fn main() {{\n{body}}}\n"})
-    (verdict,) = Judge(None)([ask])
-    assert verdict.stdout.splitlines() == [str(list(text.encode())) for text in texts]
+    assert graded([(case, {"src/main.rs": source}) for source in sources]) == [True, *[False] * 4]

@@ -160,7 +160,7 @@ def test_a_reference_fix_that_misses_its_hidden_checks_is_rejected() -> None:
     cases, _ = materialize([case(steps, hidden_checks=[good], generator="test")], judge())
     assert len(cases) == 1
     step, text = errors_of(case(steps, hidden_checks=[good, bad], generator="test"))
-    assert step == 0 and "hidden checks" in text
+    assert step == 0 and "hidden check 0" in text
 
 
 def test_a_patch_of_the_tests_is_refused() -> None:

@@ -5,19 +5,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 CargoTool = Literal["cargo_test", "cargo_run"]
+Tool = Literal["cargo_test", "cargo_run", "exam"]
 Way = Literal["auto", "cargo", "direct", "batch"]
 Diagnostics = Literal["full", "short"]
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A crate and the cargo tool to use on it; `files` are (path, text) pairs sorted by path."""
+    """A crate and the tool to use on it; `files` are (path, text) pairs sorted by path.
 
-    tool: CargoTool
+    The tools are cargo's two and `exam`: build the crate as a library, linked with the exam's harness, and run its door.
+    """
+
+    tool: Tool
     files: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, tool: CargoTool, files: Mapping[str, str]) -> "Ask":
+    def of(cls, tool: Tool, files: Mapping[str, str]) -> "Ask":
         """An ask about the crate `files` (path -> text)."""
         return cls(tool, tuple(sorted(files.items())))
 
@@ -25,7 +29,7 @@ class Ask:
     def source(self) -> str | None:
         """The root file that the tool compiles: the library for tests where there is one, else the program."""
         paths = {path for path, _ in self.files}
-        wanted = ("src/lib.rs", "src/main.rs") if self.tool == "cargo_test" else ("src/main.rs",)
+        wanted = ("src/main.rs",) if self.tool == "cargo_run" else ("src/lib.rs", "src/main.rs")
         return next((path for path in wanted if path in paths), None)
 
 
@@ -37,6 +41,8 @@ class Verdict:
     phase: 0 rustc never ran, 1 parse, 2 type or name resolution, 3 borrow or lifetime, 4 compiles.
     codes: error codes in order of place.
     tests_passed, tests_total: of the test run; zero where nothing ran. truncated: the output limit was hit.
+    late: ended by the wall clock, which depends on the machine's load: such a verdict is not kept.
+    In the verdict of an exam `stdout` is the harness's report (`exam.report`), not what the crate printed.
     """
 
     ok: bool
@@ -49,3 +55,4 @@ class Verdict:
     tests_total: int = 0
     codes: tuple[str, ...] = ()
     truncated: bool = False
+    late: bool = False

@@ -11,9 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tiebreak.domains.rust import canonical
-from tiebreak.domains.rust.asks import Ask, CargoTool, Diagnostics, Verdict
+from tiebreak.domains.rust.asks import Ask, Diagnostics, Tool, Verdict
+from tiebreak.domains.rust.compiler import CompilerFailure, rustc
 from tiebreak.domains.rust.diagnostics import BORROW_CODES, Problem, problems
-from tiebreak.domains.rust.direct import PROGRAM, CompilerFailure, build, direct, run_program, rustc
+from tiebreak.domains.rust.direct import PROGRAM, build, direct, run_program
+from tiebreak.domains.rust.exam.harness import ENTRY as DOOR
+from tiebreak.domains.rust.exam.harness import exam_main
+from tiebreak.domains.rust.exam.library import link_harness
 from tiebreak.domains.rust.routes import BATCH_MARK
 from tiebreak.domains.rust.scratch import scratch, write_files
 from tiebreak.sandbox.limits import Limits
@@ -74,14 +78,14 @@ def batch(asks: Sequence[Ask], limits: Limits, style: Diagnostics) -> list[Verdi
         return [_verdict(work, name, ask, built, limits, style) for name, ask in names.items()]
 
 
-def _build(work: Path, names: Mapping[str, Ask], tool: CargoTool) -> _Built:
+def _build(work: Path, names: Mapping[str, Ask], tool: Tool) -> _Built:
     """Compile, drop what fails, and repeat until the rest compiles."""
     for name, ask in names.items():
         write_files(work / name, _module(ask))
     built = _Built(dict(names))
+    kind = link_harness(work) if tool == "exam" else ["--test"] if tool == "cargo_test" else []
     while built.alive:
         (work / "root.rs").write_text(_root(built.alive, tool))
-        kind = ["--test"] if tool == "cargo_test" else []
         done, lines = rustc(work, *kind, *_flags(len(built.alive)), "--crate-name=batch", "-o", PROGRAM, "root.rs")
         if done:
             break
@@ -108,10 +112,12 @@ def _module(ask: Ask) -> dict[str, str]:
     return {ask.source: source + ENTRY.format(mark=BATCH_MARK) if ask.tool == "cargo_run" else source}
 
 
-def _root(alive: Mapping[str, Ask], tool: CargoTool) -> str:
+def _root(alive: Mapping[str, Ask], tool: Tool) -> str:
     modules = "".join(f'#[path = "{name}/{ask.source}"] mod {name};\n' for name, ask in alive.items())
     if tool == "cargo_test":
         return modules
+    if tool == "exam":
+        return modules + exam_main("\n".join(f'        Some("{name}") => {name}::{DOOR}(),' for name in alive))
     arms = "\n".join(f'        Some("{name}") => {name}::{BATCH_MARK}entry(),' for name in alive)
     return modules + MAIN.format(arms=arms)
 

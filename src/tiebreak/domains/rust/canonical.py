@@ -5,6 +5,7 @@ import re
 from tiebreak.domains.rust.asks import Ask, Diagnostics, Verdict
 from tiebreak.domains.rust.crate import package_name
 from tiebreak.domains.rust.diagnostics import Problem, codes, phase, render
+from tiebreak.domains.rust.exam import report
 from tiebreak.sandbox.process import Result
 
 _FINISHED = re.compile(r"^(test result: .*?); finished in [\d.]+s$", re.MULTILINE)
@@ -40,7 +41,7 @@ def build_failed(ask: Ask, errors: list[Problem], style: Diagnostics) -> Verdict
 def compiler_failed(result: Result) -> Verdict:
     """The verdict on a crate that the compiler could not deal with (out of time, stack overflow, a crash)."""
     stderr = "error: the compiler did not finish\nerror: could not compile\n"
-    return Verdict(False, result.timed_out, "", stderr, compiled=False, phase=1)
+    return Verdict(False, result.timed_out, "", stderr, compiled=False, phase=1, late=result.late)
 
 
 def no_target(ask: Ask) -> Verdict:
@@ -54,6 +55,9 @@ def no_target(ask: Ask) -> Verdict:
 
 def ran(ask: Ask, result: Result, style: Diagnostics) -> Verdict:
     """The verdict on a crate that compiled and was run."""
+    if ask.tool == "exam":
+        seen = report.to_text(report.events(result.report))
+        return Verdict(result.ok, result.timed_out, seen, "", True, 4, truncated=result.truncated, late=result.late)
     stdout, stderr = text(result.stdout), text(result.stderr)
     passed = total = 0
     if ask.tool == "cargo_test":
@@ -63,7 +67,7 @@ def ran(ask: Ask, result: Result, style: Diagnostics) -> Verdict:
         stdout, stderr = _settled(stdout) if ask.tool == "cargo_test" else "", ""
     stderr += _ending(ask, result, style)
     ok = result.ok
-    return Verdict(ok, result.timed_out, stdout, stderr, True, 4, passed, total, (), result.truncated)
+    return Verdict(ok, result.timed_out, stdout, stderr, True, 4, passed, total, (), result.truncated, result.late)
 
 
 def _settled(stdout: str) -> str:

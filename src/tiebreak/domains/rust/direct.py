@@ -1,56 +1,24 @@
 """Verdicts by rustc itself: one compilation and one confined run a crate, without cargo."""
 
 import os
-import signal
 from pathlib import Path
 
 from tiebreak.domains.rust import canonical
 from tiebreak.domains.rust.asks import Ask, Diagnostics, Verdict
+from tiebreak.domains.rust.compiler import CompilerFailure, rustc
 from tiebreak.domains.rust.crate import crate_name
 from tiebreak.domains.rust.diagnostics import Problem, problems
+from tiebreak.domains.rust.exam.harness import ENTRY, exam_main
+from tiebreak.domains.rust.exam.library import link_harness
 from tiebreak.domains.rust.runtime import PROGRAM as INSIDE
 from tiebreak.domains.rust.runtime import run_box
 from tiebreak.domains.rust.scratch import scratch, write_files
-from tiebreak.domains.rust.toolchain import Toolchain, compile_box, toolchain
-from tiebreak.errors import SandboxError
-from tiebreak.sandbox.limits import COMPILER, Limits
+from tiebreak.sandbox.limits import Limits
 from tiebreak.sandbox.process import Result, run
 
-# What cargo's dev profile turns on (overflow checks, debug assertions) comes with opt-level 0
-FLAGS = ("--edition=2021", "-Copt-level=0", "-Cdebuginfo=0", "-Cprefer-dynamic", "-Awarnings", "--error-format=json")
 TEST_ARGUMENTS = ("--test-threads=1",)
 PROGRAM = "program"
-
-
-def compiler_flags(tools: Toolchain) -> list[str]:
-    """The flags of every compilation, in every way."""
-    return [*FLAGS, f"-Clinker={tools.linker}"]
-
-
-class CompilerFailure(Exception):
-    """rustc itself ended badly on this crate (out of time, stack or patience): the crate's doing, not a mere error."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__(f"rustc ended with {result.code or result.signal}")
-        self.result = result
-
-
-def rustc(folder: Path, *arguments: str) -> tuple[bool, list[str]]:
-    """Run rustc in `folder`, confined: whether it succeeded, and its JSON lines.
-
-    CompilerFailure if the crate made it crash or run out of time; SandboxError if the machine did.
-    """
-    tools = toolchain()
-    result = run([tools.rustc, *compiler_flags(tools), *arguments], compile_box(tools, folder), COMPILER)
-    lines = result.stderr.decode("utf-8", errors="replace").splitlines()
-    if result.timed_out or result.truncated or result.code == 101 or result.signal in (signal.SIGSEGV, signal.SIGABRT):
-        raise CompilerFailure(result)
-    if result.code not in (0, 1) or any("No space left on device" in line for line in lines):
-        raise SandboxError(
-            f"rustc ended with {result.code or result.signal} ({' | '.join(lines[-3:])[:500]}); "
-            "is the toolchain whole, and is there memory and disk left?"
-        )
-    return result.ok, lines
+SUBJECT = "tb_subject"
 
 
 def direct(ask: Ask, limits: Limits, style: Diagnostics) -> Verdict:
@@ -77,6 +45,8 @@ def build(ask: Ask, folder: Path, *, check: bool = False) -> list[Problem] | Non
     """
     name, source = crate_name(ask.files), ask.source
     assert source is not None
+    if ask.tool == "exam":
+        return _build_exam(folder, source, check=check)
     extern: list[str] = []
     if source == "src/main.rs" and "src/lib.rs" in dict(ask.files):
         done, lines = rustc(folder, "--crate-type=lib", f"--crate-name={name}", "-o", f"lib{name}.rlib", "src/lib.rs")
@@ -89,7 +59,22 @@ def build(ask: Ask, folder: Path, *, check: bool = False) -> list[Problem] | Non
     return None if done else problems(lines)
 
 
+def _build_exam(folder: Path, source: str, *, check: bool) -> list[Problem] | None:
+    """Build the crate as a library without its tests' configuration, and a program that opens its door."""
+    harness = link_harness(folder)
+    kind = ["--crate-type=lib", *(["--emit=metadata"] if check else [])]
+    done, lines = rustc(folder, *kind, f"--crate-name={SUBJECT}", *harness, "-o", f"lib{SUBJECT}.rlib", source)
+    if not done:
+        return problems(lines)
+    if check:
+        return None
+    (folder / "door.rs").write_text(exam_main(f'        None => {SUBJECT}::{ENTRY}(),'))
+    subject = ("--extern", f"{SUBJECT}=lib{SUBJECT}.rlib")
+    done, lines = rustc(folder, f"--crate-name={PROGRAM}", *harness, *subject, "-o", PROGRAM, "door.rs")
+    return None if done else problems(lines)
+
+
 def run_program(program: Path, ask: Ask, limits: Limits, *arguments: str) -> Result:
     """Run a compiled test binary or program, confined: no sources, no /proc, no new process."""
     tail = TEST_ARGUMENTS if ask.tool == "cargo_test" else ()
-    return run([INSIDE, *arguments, *tail], run_box(program), limits)
+    return run([INSIDE, *arguments, *tail], run_box(program, report=ask.tool == "exam"), limits)

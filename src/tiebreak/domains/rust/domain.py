@@ -83,7 +83,10 @@ class RustDomain:
         """
         items = cast(Sequence[RustEpisode], finished)
         verdicts = grade(self.judge, [(item.case, item.files) for item in items])
-        return [good and (repairs(item.case) or item.succeeded) for good, item in zip(verdicts, items, strict=True)]
+        return [
+            verdict.graded and (repairs(item.case) or item.succeeded)
+            for verdict, item in zip(verdicts, items, strict=True)
+        ]
 
     def terms(self, episode: Episode, shape: str) -> Mapping[str, float]:
         """The reward of a finished episode under `shape`, term by term."""

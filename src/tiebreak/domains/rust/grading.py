@@ -1,100 +1,193 @@
-"""The grade: the final non-test source of a rollout in the pristine crate, under the visible tests and hidden checks.
+"""The grade: the final non-test source of a rollout in the pristine crate, examined where the program cannot interfere.
 
-Plain form. What the model did to tests, manifest or any other file does not reach the grade; every test that the
-pristine crate and the hidden checks hold has to be seen to pass (an early exit leaves them unseen); conditional
-compilation and linker attributes that the pristine code does not use are refused, for they tell tests from use.
+What the model did to tests, manifest or any other file does not reach the grade. The crate is compiled as a library
+without `cfg(test)`; its tests and hidden checks tell on a channel of their own what they see, and that is compared here,
+outside the program, with what the reference fix's tests saw and with values that the program never holds.
+docs/threat-model.md says what this covers and what it cannot.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tiebreak.domains.rust.asks import Ask
 from tiebreak.domains.rust.blueprints import Blueprint, Check
-from tiebreak.domains.rust.crate import split_tests
-from tiebreak.domains.rust.lexer import tokens
-from tiebreak.domains.rust.verdicts import Judge
+from tiebreak.domains.rust.crate import SOURCES, split_tests
+from tiebreak.domains.rust.exam import report
+from tiebreak.domains.rust.exam.harness import CRATE, ENTRY
+from tiebreak.domains.rust.exam.rules import refusals
+from tiebreak.domains.rust.exam.tests_part import qualify, rewrite
+from tiebreak.domains.rust.verdicts import Judge, Verdict
+from tiebreak.errors import BlueprintError
 
-REFUSED_WORDS = frozenset("cfg cfg_attr no_mangle link_section export_name include include_str include_bytes".split())
+
+@dataclass(frozen=True)
+class Grade:
+    """Whether a rollout's final files solve its case; if not, why, for people (models never see it)."""
+
+    graded: bool
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Exam:
-    """What has to hold for one rollout: its asks, the tests that must pass in the first, the output of the second."""
+    """What is asked for one rollout: the exams of its source and of the reference, and the program's run."""
 
-    test: Ask | None
-    tests: int
-    program: Ask | None
-    output: str | None
+    blueprint: Blueprint
+    refused: tuple[str, ...] = ()
+    source: Ask | None = None
+    reference: Ask | None = None
+    program: Ask | None = None
+
+    @property
+    def asks(self) -> list[Ask]:
+        """The asks that there are."""
+        return [ask for ask in (self.source, self.reference, self.program) if ask is not None]
 
 
-def grade(judge: Judge, items: Sequence[tuple[Blueprint, Mapping[str, str]]]) -> list[bool]:
-    """Whether each rollout's final files (path -> text) solve its blueprint, in order; one batch for all of them."""
+def grade(judge: Judge, items: Sequence[tuple[Blueprint, Mapping[str, str]]]) -> list[Grade]:
+    """The grade of each rollout's final files (path -> text), in order; one batch for all of them.
+
+    BlueprintError, naming the case, where its own reference fix does not pass its tests.
+    """
     exams = [exam(blueprint, files) for blueprint, files in items]
-    asks = [ask for held in exams if held for ask in (held.test, held.program) if ask is not None]
+    asks = list(dict.fromkeys(ask for held in exams for ask in held.asks))
     verdicts = dict(zip(asks, judge(asks), strict=True))
-    grades = []
-    for held in exams:
-        passed = held is not None
-        if held is not None and held.test is not None:
-            verdict = verdicts[held.test]
-            passed = passed and verdict.ok and verdict.tests_passed >= held.tests
-        if held is not None and held.program is not None:
-            verdict = verdicts[held.program]
-            passed = passed and verdict.ok and verdict.stdout.strip() == (held.output or "").strip()
-        grades.append(passed)
-    return grades
+    return [_grade(held, verdicts) for held in exams]
 
 
-def exam(blueprint: Blueprint, files: Mapping[str, str]) -> Exam | None:
-    """The exam of a rollout; None where there is nothing to examine (no source, refused words in it)."""
-    path = blueprint.source_path
-    pristine, final = blueprint.files[path], files.get(path)
-    if final is None:
-        return None
-    old_code, visible = split_tests(pristine)
-    code, _ = split_tests(final)
-    if _words(code) - _words(old_code):
-        return None
-    hidden = hidden_tests(blueprint.hidden_checks)
-    source = code if not visible or code.endswith("\n") else code + "\n"
-    examined = {**blueprint.files, path: source + visible + hidden}
-    program = Ask.of("cargo_run", {**blueprint.files, path: source + visible}) if blueprint.runs else None
-    needs_tests = hidden or not blueprint.runs
-    test = Ask.of("cargo_test", examined) if needs_tests else None
-    return Exam(test, count_tests(visible) + len(blueprint.hidden_checks), program, blueprint.expected_output)
+def exam(blueprint: Blueprint, files: Mapping[str, str]) -> Exam:
+    """What to ask about a rollout's final files; nothing where they are refused unseen."""
+    kept = [path for path in SOURCES if path in blueprint.files]
+    if missing := [path for path in kept if path not in files]:
+        return Exam(blueprint, (f"{missing[0]} is gone",))
+    best = reference(blueprint)
+    code = {path: split_tests(files[path])[0] for path in kept}
+    allowed = [split_tests(state[path])[0] for state in (blueprint.files, best) for path in kept]
+    hidden = bool(blueprint.hidden_checks)
+    if refused := [reason for text in code.values() for reason in refusals(text, allowed, hidden=hidden)]:
+        return Exam(blueprint, tuple(refused))
+    best_code = {path: split_tests(best[path])[0] for path in kept}
+    program = Ask.of("cargo_run", _crate(blueprint, code)) if blueprint.runs else None
+    source = _examined(blueprint, code)
+    if source is None and program is None:
+        raise BlueprintError(f"{blueprint.case_id}: no test, no hidden check, no output; there is nothing to grade by")
+    return Exam(blueprint, (), source, _examined(blueprint, best_code), program)
 
 
-def hidden_tests(checks: Sequence[Check]) -> str:
-    """A test module with one test a check; empty where there are none."""
-    if not checks:
+def unsound(judge: Judge, blueprints: Sequence[Blueprint]) -> list[str | None]:
+    """Why a blueprint cannot grade anybody (its reference fix fails its own exam), or None, for each in order."""
+    found: list[Exam | str] = []
+    for blueprint in blueprints:
+        try:
+            found.append(exam(blueprint, reference(blueprint)))
+        except BlueprintError as problem:
+            found.append(str(problem))
+    asks = list(dict.fromkeys(ask for held in found if isinstance(held, Exam) for ask in held.asks))
+    verdicts = dict(zip(asks, judge(asks), strict=True))
+    return [held if isinstance(held, str) else _unsound(held, verdicts) for held in found]
+
+
+def _unsound(held: Exam, verdicts: Mapping[Ask, Verdict]) -> str | None:
+    try:
+        return "; ".join(_grade(held, verdicts).reasons) or None
+    except BlueprintError as problem:
+        return str(problem)
+
+
+@lru_cache(maxsize=4096)
+def _plan(steps: tuple[tuple[str, str, str], ...], files: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    state = dict(files)
+    for path, find, replace in steps:
+        state[path] = state[path].replace(find, replace)
+    return state
+
+
+def reference(blueprint: Blueprint) -> dict[str, str]:
+    """The crate as the blueprint's own patches leave it (path -> text)."""
+    steps = tuple(
+        (step.file_path or "", step.find or "", step.replace or "")
+        for step in blueprint.steps
+        if step.tool == "apply_patch"
+    )
+    return _plan(steps, tuple(sorted(blueprint.files.items())))
+
+
+def _crate(blueprint: Blueprint, code: Mapping[str, str]) -> dict[str, str]:
+    """The pristine crate with another code part in its sources."""
+    return {**blueprint.files, **{path: _ended(text) + _tests(blueprint, path) for path, text in code.items()}}
+
+
+def _tests(blueprint: Blueprint, path: str) -> str:
+    return split_tests(blueprint.files[path])[1]
+
+
+def _ended(code: str) -> str:
+    return code if code.endswith("\n") else code + "\n"
+
+
+def _examined(blueprint: Blueprint, code: Mapping[str, str]) -> Ask | None:
+    """The exam of the case's root source; None where it has neither tests nor hidden checks."""
+    path = next(path for path in SOURCES if path in blueprint.files)
+    door = _door(_tests(blueprint, path), tuple(blueprint.hidden_checks))
+    return Ask.of("exam", {**blueprint.files, **code, path: _ended(code[path]) + door}) if door else None
+
+
+@lru_cache(maxsize=4096)
+def _door(tests: str, checks: tuple[Check, ...]) -> str:
+    """What follows the code in an exam: the tests, the hidden checks, and the function that runs them all."""
+    parts, calls = [], []
+    if tests:
+        visible = rewrite(tests)
+        parts += [visible.text] if visible.tests else []
+        calls += [f"{visible.module}::{CRATE}_tests();"] if visible.tests else []
+    if checks:
+        parts.append(hidden_module(checks))
+        calls.append(f"{CRATE}_hidden::run();")
+    if not calls:
         return ""
-    tests = "".join(
-        f"    #[test]\n    fn check_{number}() {{\n"
-        f'        ::std::assert_eq!(::std::format!("{{:?}}", {check.expr}), {rust_string(check.expect)});\n    }}\n'
+    return "\n".join([*parts, f"pub fn {ENTRY}() {{ {' '.join(calls)} }}\n"])
+
+
+def hidden_module(checks: Sequence[Check]) -> str:
+    """A module that tells the value of each hidden check; what is expected is not in it."""
+    lines = "".join(
+        f'        ::{CRATE}::value("{number}", || ::std::format!("{{:?}}", {qualify(check.expr)}));\n'
         for number, check in enumerate(checks)
     )
-    return f"\n#[cfg(test)]\nmod tiebreak_hidden_checks {{\n    use super::*;\n\n{tests}}}\n"
+    return f"\nmod {CRATE}_hidden {{\n    use super::*;\n\n    pub fn run() {{\n{lines}    }}\n}}\n"
 
 
-def rust_string(text: str) -> str:
-    """A Rust string literal of `text`."""
-    escaped = json.dumps(text, ensure_ascii=False).replace("\\b", "\\x08").replace("\\f", "\\x0c")
-    return _short_escapes(escaped)
+def _grade(held: Exam, verdicts: Mapping[Ask, Verdict]) -> Grade:
+    reasons = list(held.refused)
+    if held.source is not None and held.reference is not None:
+        expected = [check.expect for check in held.blueprint.hidden_checks]
+        wanted = _wanted(held.blueprint, verdicts[held.reference], expected)
+        reasons += _failures(verdicts[held.source]) or report.complaints(
+            report.read(verdicts[held.source].stdout), wanted, expected
+        )
+    if held.program is not None:
+        reasons += _output(verdicts[held.program], held.blueprint.expected_output or "")
+    return Grade(not reasons, tuple(reasons))
 
 
-def _short_escapes(quoted: str) -> str:
-    """JSON's four-digit escapes in Rust's form (they only stand for control characters here)."""
-    parts = quoted.split("\\u")
-    return parts[0] + "".join(f"\\u{{{part[:4]}}}{part[4:]}" for part in parts[1:])
+def _wanted(blueprint: Blueprint, verdict: Verdict, expected: Sequence[str]) -> report.Seen:
+    """What the reference's tests saw; they must all have passed."""
+    seen = report.read(verdict.stdout)
+    if wrong := _failures(verdict) or report.complaints(seen, seen, expected):
+        raise BlueprintError(f"{blueprint.case_id}: the reference fix does not pass its exam: {'; '.join(wrong)}")
+    return seen
 
 
-def count_tests(tests: str) -> int:
-    """How many tests a test module runs: its `#[test]` attributes without the ignored ones."""
-    words = list(tokens(tests))
-    marks = [words[index : index + 3] for index in range(len(words))]
-    return marks.count(["#", "[", "test"]) - marks.count(["#", "[", "ignore"])
+def _failures(verdict: Verdict) -> list[str]:
+    if not verdict.compiled:
+        return ["it does not compile"]
+    return ["it ran out of time"] if verdict.timed_out else ["it floods its output"] if verdict.truncated else []
 
 
-def _words(code: str) -> frozenset[str]:
-    return frozenset(tokens(code)) & REFUSED_WORDS
+def _output(verdict: Verdict, expected: str) -> list[str]:
+    if wrong := _failures(verdict):
+        return wrong
+    if not verdict.ok:
+        return ["the program did not end well"]
+    return [] if verdict.stdout.strip() == expected.strip() else ["the program's output is not the expected one"]

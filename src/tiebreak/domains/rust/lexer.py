@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"""
@@ -19,13 +20,22 @@ _TOKEN = re.compile(
 )
 
 
-def tokens(source: str) -> Iterator[str]:
-    """The words and signs of a source, without comments; every string literal becomes `""`."""
+@dataclass(frozen=True)
+class Token:
+    """A word or sign and where it stands; a string literal's word is `""`, its text is the source's."""
+
+    word: str
+    start: int
+    end: int
+
+
+def spans(source: str) -> Iterator[Token]:
+    """The words and signs of a source with their places, without comments, characters and lifetimes."""
     position = 0
     while position < len(source):
         found = _TOKEN.match(source, position)
         assert found is not None  # `other` takes any character
-        position = found.end()
+        start, position = position, found.end()
         kind = found.lastgroup
         if kind == "block":
             position = _block_end(source, found.end())
@@ -33,11 +43,16 @@ def tokens(source: str) -> Iterator[str]:
             closing = '"' + (found.group("hashes") or "")
             end = source.find(closing, found.end())
             position = len(source) if end < 0 else end + len(closing)
-            yield '""'
+            yield Token('""', start, position)
         elif kind == "string":
-            yield '""'
+            yield Token('""', start, position)
         elif kind not in ("skip", "char", "lifetime"):
-            yield found.group()
+            yield Token(found.group(), start, position)
+
+
+def tokens(source: str) -> Iterator[str]:
+    """The words and signs of a source, without comments; every string literal becomes `""`."""
+    return (token.word for token in spans(source))
 
 
 def _block_end(source: str, position: int) -> int:

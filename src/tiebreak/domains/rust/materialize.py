@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from tiebreak.domains.rust.blueprints import CARGO_TOOLS, Blueprint, Step
 from tiebreak.domains.rust.episode import cargo_reply
-from tiebreak.domains.rust.grading import grade
+from tiebreak.domains.rust.grading import unsound
 from tiebreak.domains.rust.protocol import Call
 from tiebreak.domains.rust.toolbox import Reply, apply_patch, project_root
 from tiebreak.domains.rust.verdicts import Ask, Judge, Verdict
@@ -115,7 +115,7 @@ def _play(plays: Sequence[_Play], judge: Judge) -> None:
             break
         for play, verdict in zip(waiting, judge([_ask(play) for play in waiting]), strict=True):
             _compare(play, verdict)
-    _reject_unfixed([play for play in _live(plays) if play.blueprint.hidden_checks], judge)
+    _reject_unsound(_live(plays), judge)
 
 
 def _live(plays: Iterable[_Play]) -> list[_Play]:
@@ -139,11 +139,11 @@ def _reject_unbroken(plays: Sequence[_Play], judge: Judge) -> None:
             play.fail(0, f"the crate passes {play.blueprint.cargo_tool} before any patch")
 
 
-def _reject_unfixed(plays: Sequence[_Play], judge: Judge) -> None:
-    """The last files of the plan are the reference fix: its hidden checks must hold."""
-    for play, good in zip(plays, grade(judge, [(play.blueprint, play.files) for play in plays]), strict=True):
-        if not good:
-            play.fail(0, "the reference fix does not pass the hidden checks")
+def _reject_unsound(plays: Sequence[_Play], judge: Judge) -> None:
+    """The last files of the plan are the reference fix: it must pass its own exam, or the case can grade nobody."""
+    for play, reason in zip(plays, unsound(judge, [play.blueprint for play in plays]), strict=True):
+        if reason is not None:
+            play.fail(0, f"it cannot grade anybody: {reason}")
 
 
 def _to_the_next_cargo_step(play: _Play) -> bool:

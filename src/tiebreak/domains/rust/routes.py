@@ -24,7 +24,7 @@ BATCH_MARK = "tb_"
 
 def route(ask: Ask, wanted: Way) -> Way:
     """The fastest way, up to `wanted`, that says of this crate what cargo would (`auto` counts as `batch`)."""
-    if wanted == "cargo" or not plain(ask):
+    if ask.tool != "exam" and (wanted == "cargo" or not plain(ask)):
         return "cargo"
     return "direct" if wanted == "direct" or not batchable(ask) else "batch"
 

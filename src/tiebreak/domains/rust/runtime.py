@@ -25,14 +25,15 @@ _lock = threading.Lock()
 _roots: dict[int, Path] = {}  # process id -> its root; a forked child makes one of its own
 
 
-def run_box(program: Path) -> Box:
-    """A box with one compiled program, the libraries it is linked to, and an empty /tmp."""
+def run_box(program: Path, *, report: bool = False) -> Box:
+    """A box with one compiled program, the libraries it is linked to, an empty /tmp, and a report pipe if asked for."""
     return Box(
         root=str(_root()),
         read_only=((str(program), PROGRAM),),
         environment=(("LD_LIBRARY_PATH", LIBRARIES), ("RUST_BACKTRACE", "0")),
         forks=False,
         dev=False,
+        report=report,
     )
 
 

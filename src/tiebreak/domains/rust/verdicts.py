@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import get_args
 
 from tiebreak.digest import code_digest
-from tiebreak.domains.rust.asks import Ask, CargoTool, Diagnostics, Verdict, Way
+from tiebreak.domains.rust.asks import Ask, Diagnostics, Tool, Verdict, Way
 from tiebreak.domains.rust.batch import batch
 from tiebreak.domains.rust.cargo_way import cargo
 from tiebreak.domains.rust.direct import direct
@@ -18,7 +19,7 @@ from tiebreak.domains.rust.toolchain import toolchain
 from tiebreak.sandbox.cache import Cache, key_of
 from tiebreak.sandbox.limits import Limits
 
-__all__ = ["Ask", "CargoTool", "Diagnostics", "Judge", "Limits", "Verdict", "Way"]
+__all__ = ["Ask", "Diagnostics", "Judge", "Limits", "Verdict", "Way"]
 
 WORTH_A_BATCH = 4
 BATCH_SIZE = 192  # rustc starts twice a batch, linking is once; memory is about 1 MiB a crate
@@ -73,7 +74,7 @@ class Judge:
 
     def _keys(self, asks: Sequence[Ask]) -> dict[Ask, bytes]:
         """The cache's key of each distinct ask."""
-        heads = {tool: self._head(tool) for tool in ("cargo_test", "cargo_run")}
+        heads = {tool: self._head(tool) for tool in get_args(Tool)}
         return {
             ask: key_of(
                 heads[ask.tool], *(text.encode("utf-8", "surrogatepass") for pair in ask.files for text in pair)
@@ -93,7 +94,7 @@ class Judge:
 
     def _store(self, keys: dict[Ask, bytes], found: dict[Ask, Verdict]) -> None:
         if self._cache is not None:
-            self._cache.put_many({keys[ask]: _pack(verdict) for ask, verdict in found.items()})
+            self._cache.put_many({keys[ask]: _pack(verdict) for ask, verdict in found.items() if not verdict.late})
 
     def _tasks(self, asks: Sequence[Ask]) -> list[tuple[list[Ask], Task]]:
         """The work on `asks` in pieces that may run side by side, large ones first."""
