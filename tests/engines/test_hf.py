@@ -1,10 +1,12 @@
 """The cached, batched sampler is the plain model: every draw is what one full forward pass of that row alone gives."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 
+from tiebreak.engines import hf
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine, draw, uniforms
 from tiebreak.errors import EngineError
@@ -22,13 +24,20 @@ def engine() -> HfEngine:
     return HfEngine(new_model(config, 3), tokenizer, Sampling(1.0, 24, 160))
 
 
+@pytest.fixture(scope="module")
+def certain(engine: HfEngine) -> HfEngine:
+    """The same model with hardly any choice: it falls into loops, so guesses are mostly right."""
+    return HfEngine(engine.model, engine.tokenizer, Sampling(0.02, 24, 200))
+
+
 def redrawn(engine: HfEngine, context: list[int], count: int, seed: int) -> list[int]:
     """The last `count` tokens of a context, drawn again from one pass over it without any cache."""
     with torch.inference_mode():
         logits = engine.model(input_ids=torch.tensor([context])).logits[0]
     noise = uniforms([seed], max(1, engine.sampling.turn_tokens))[0]
     first = len(context) - count
-    return [int(draw(logits[first - 1 + i : first + i], noise[i : i + 1], 1.0)) for i in range(count)]
+    warmth = engine.sampling.temperature
+    return [int(draw(logits[first - 1 + i : first + i], noise[i : i + 1], warmth)) for i in range(count)]
 
 
 def converse(engine: HfEngine, rows: int, keep: Sequence[int]) -> tuple[object, list[list[int]]]:
@@ -43,6 +52,35 @@ def test_every_draw_equals_the_uncached_model(engine: HfEngine) -> None:
     session, ids = converse(engine, rows, keep)
     for row, tokens in zip(keep, ids[rows:], strict=True):
         assert redrawn(engine, session.context[row], len(tokens), 1000 + row) == tokens  # type: ignore[attr-defined]
+
+
+def test_right_guesses_change_no_draw_and_save_passes(certain: HfEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = {0: 0, 6: 0}
+    ids = {}
+    forward = certain.forward
+    for lookahead in passes:
+        monkeypatch.setattr(hf, "LOOKAHEAD", lookahead)
+
+        def counted(*all: Any, lookahead: int = lookahead) -> torch.Tensor:
+            passes[lookahead] += 1
+            return forward(*all)
+
+        monkeypatch.setattr(certain, "forward", counted)
+        session, ids[lookahead] = converse(certain, 9, [0, 3, 4, 8])
+    assert ids[0] == ids[6]
+    assert passes[6] < passes[0]
+    for row, tokens in zip([0, 3, 4, 8], ids[6][9:], strict=True):
+        assert redrawn(certain, session.context[row], len(tokens), 1000 + row) == tokens  # type: ignore[attr-defined]
+
+
+def test_equal_conversations_are_read_once_and_drawn_apart(engine: HfEngine) -> None:
+    session = engine.session(6)
+    texts = [TEXT.format(n=row // 3) for row in range(6)]
+    first = [reply.ids for reply in session.reply(range(6), texts, [1, 2, 3, 1, 2, 2])]
+    assert first[4] == first[5] and len({tuple(ids) for ids in first[:3]}) == 3
+    again = session.reply([4, 5], ["\nand so on\n"] * 2, [7, 8])
+    for row, seed, reply in zip([4, 5], [7, 8], again, strict=True):
+        assert redrawn(engine, session.context[row], len(reply.ids), seed) == reply.ids
 
 
 def test_a_repeat_gives_the_same_tokens(engine: HfEngine) -> None:

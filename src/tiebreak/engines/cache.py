@@ -15,15 +15,17 @@ GROWTH = 128
 class RaggedCache:
     """Keys and values of a batch, in transformers' cache interface. Tensors are (rows R, heads H, slots S, width D)."""
 
-    def __init__(self, layers: int) -> None:
+    def __init__(self, layers: int, size: int) -> None:
+        self.size = size
+        self.rows: Tensor | None = None
         self.keys: list[Tensor | None] = [None] * layers
         self.values: list[Tensor | None] = [None] * layers
         self.positions_RT = torch.zeros(0, 0, dtype=torch.long)
         self.slots = 0
 
-    def write_at(self, positions_RT: Tensor) -> None:
-        """Say where the next forward pass writes: the position of each token of the chunk."""
-        self.positions_RT = positions_RT
+    def write_at(self, positions_RT: Tensor, rows: Tensor | None = None) -> None:
+        """Say where the next forward pass writes: the position of each token of the chunk, and of which rows (all)."""
+        self.positions_RT, self.rows = positions_RT, rows
         self.slots = int(positions_RT.max()) + 1
 
     def update(self, key: Tensor, value: Tensor, layer_idx: int, **_: Any) -> tuple[Tensor, Tensor]:
@@ -35,27 +37,35 @@ class RaggedCache:
         return self.slots
 
     def keep(self, rows: Tensor) -> None:
-        """Drop every row but `rows`, in that order."""
+        """Drop every row but `rows`, in that order; a row may be named more than once."""
+        self.size = len(rows)
         for store in (self.keys, self.values):
             for layer, buffer in enumerate(store):
                 if buffer is not None:
                     store[layer] = buffer.index_select(0, rows)
 
     def _store(self, store: list[Tensor | None], layer: int, chunk_RHTD: Tensor) -> Tensor:
-        rows, heads, _, width = chunk_RHTD.shape
+        _, heads, _, width = chunk_RHTD.shape
         buffer = store[layer]
         if buffer is None or buffer.shape[2] < self.slots:
-            grown = chunk_RHTD.new_zeros(rows, heads, self.slots + GROWTH, width)
+            grown = chunk_RHTD.new_zeros(self.size, heads, self.slots + GROWTH, width)
             if buffer is not None:
                 grown[:, :, : buffer.shape[2]] = buffer
             store[layer] = buffer = grown
-        row = torch.arange(rows)[:, None]
-        buffer[row, :, self.positions_RT] = chunk_RHTD.transpose(1, 2)
-        return buffer[:, :, : self.slots]
+        row = torch.arange(self.size) if self.rows is None else self.rows
+        buffer[row[:, None], :, self.positions_RT] = chunk_RHTD.transpose(1, 2)
+        return buffer[:, :, : self.slots] if self.rows is None else buffer[self.rows, :, : self.slots]
+
+    def repeat(self, source: Tensor, target: Tensor, slots: int) -> None:
+        """Copy the first `slots` slots of rows `source` to rows `target`."""
+        for store in (self.keys, self.values):
+            for buffer in store:
+                assert buffer is not None
+                buffer[target, :, :slots] = buffer[source, :, :slots]
 
     def fork(self, rows: Tensor) -> "RaggedCache":
         """A copy that holds just `rows`."""
-        copy = RaggedCache(len(self.keys))
+        copy = RaggedCache(len(self.keys), self.size)
         copy.keys, copy.values = list(self.keys), list(self.values)
         copy.keep(rows)
         return copy

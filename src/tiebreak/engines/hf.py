@@ -5,7 +5,7 @@ function. So a turn depends on its seed and its logits alone, not on its neighbo
 same seed draw on common random numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from torch import Tensor
 from tiebreak.chat import END, WHITESPACE
 from tiebreak.engines.base import Reply, Sampling
 from tiebreak.engines.cache import RaggedCache
+from tiebreak.engines.lookup import Lookup
 from tiebreak.errors import EngineError
 
 COMPACT_BELOW = 0.7
+LOOKAHEAD = 6  # tokens guessed at once; a wrong guess costs time and nothing else
+LIKE_LENGTH = 0.75  # a chunk this much shorter than the longest of its bunch starts another
 
 
 def uniforms(seeds: Sequence[int], count: int) -> Tensor:
@@ -42,7 +45,8 @@ class HfSession:
         self.context: list[list[int]] = [[] for _ in range(size)]
         self.seen = [0] * size
         self.rows = list(range(size))
-        self.cache = RaggedCache(engine.model.config.num_hidden_layers)
+        self.lookup = Lookup()
+        self.cache = RaggedCache(engine.model.config.num_hidden_layers, size)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def reply(self, rows: Sequence[int], texts: Sequence[str], seeds: Sequence[int]) -> list[Reply]:
@@ -76,40 +80,109 @@ class HfSession:
         places = torch.tensor([index for index, row in enumerate(self.rows) if row in limits])
         order = [self.rows[index] for index in places.tolist()]
         noise = uniforms([seeds[row] for row in order], max(limits.values()))
-        work, live = self.cache.fork(places), set(order)
-        logits = self._forward(work, order, [self.context[row][self.seen[row] :] for row in order])
-        self.seen = [len(ids) if row in live else self.seen[row] for row, ids in enumerate(self.context)]
-        for step in range(max(limits.values())):
-            tokens = draw(logits, noise[:, step], self.engine.sampling.temperature).tolist()
-            for row, token in zip(order, tokens, strict=True):
-                if row in live:
-                    self.context[row].append(token)
-                    if token == self.engine.end_id or step + 1 == limits[row]:
-                        live.discard(row)
-            if not live:
-                break
+        ends = {row: len(self.context[row]) + limit for row, limit in limits.items()}
+        work = self.cache.fork(places)
+        logits = self._prefill(work, order)
+        for row in order:
+            self.seen[row] = len(self.context[row])
+        tokens = draw(logits, noise[:, 0], self.engine.sampling.temperature).tolist()
+        live = {row for row, token in zip(order, tokens, strict=True) if self._take(row, [], [token], ends[row])}
+        while live:
             if len(live) < COMPACT_BELOW * len(order):
                 self.cache.absorb(work, places, len(self.rows))
                 stay = torch.tensor([index for index, row in enumerate(order) if row in live])
-                order, tokens = [order[i] for i in stay.tolist()], [tokens[i] for i in stay.tolist()]
+                order = [order[index] for index in stay.tolist()]
                 noise, places = noise[stay], places[stay]
                 work.keep(stay)
-            logits = self._forward(work, order, [[token] for token in tokens])
-            for row in live:
-                self.seen[row] += 1
+            live = self._advance(work, order, live, noise, ends, limits)
         self.cache.absorb(work, places, len(self.rows))
 
-    def _forward(self, cache: RaggedCache, order: Sequence[int], chunks: Sequence[list[int]]) -> Tensor:
-        """Logits (R, V) after each row's chunk, whose first token stands at the row's first unseen position."""
-        lengths = torch.tensor([len(chunk) for chunk in chunks])
-        width = int(lengths.max())
+    def _advance(
+        self,
+        work: RaggedCache,
+        order: Sequence[int],
+        live: set[int],
+        noise: Tensor,
+        ends: Mapping[int, int],
+        limits: Mapping[int, int],
+    ) -> set[int]:
+        """One forward pass: each live row's newest token and a guess at what follows; returns the rows still live."""
+        guesses = [self._guess(row, ends[row]) if row in live else [] for row in order]
+        chunks = [[self.context[row][-1], *guess] for row, guess in zip(order, guesses, strict=True)]
+        hidden = self._forward(work, order, chunks)
+        used = [limits[row] - (ends[row] - len(self.context[row])) for row in order]
+        cells = [(r, t) for r, chunk in enumerate(chunks) if order[r] in live for t in range(len(chunk))]
+        at_r, at_t = torch.tensor(cells).unbind(1)
+        uniform = noise[at_r, torch.tensor(used)[at_r] + at_t]
+        drawn = iter(draw(self.engine.logits(hidden[at_r, at_t]), uniform, self.engine.sampling.temperature).tolist())
+        left = set()
+        for row, guess in zip(order, guesses, strict=True):
+            if row in live and self._take(row, guess, [next(drawn) for _ in range(len(guess) + 1)], ends[row]):
+                left.add(row)
+        return left
+
+    def _guess(self, row: int, end: int) -> list[int]:
+        """What may follow, as it did before; never past the row's limit."""
+        return self.lookup.guess(self.context[row], min(LOOKAHEAD, end - len(self.context[row]) - 1))
+
+    def _take(self, row: int, guess: Sequence[int], drawn: Sequence[int], end: int) -> bool:
+        """Append the tokens drawn as far as the guess was right, and one more; whether the row goes on."""
+        context = self.context[row]
+        self.seen[row] += bool(self.seen[row] < len(context))
+        for index, token in enumerate(drawn):
+            context.append(token)
+            self.lookup.add(context)
+            if token == self.engine.end_id or len(context) == end:
+                return False
+            if index == len(guess) or token != guess[index]:
+                break
+            self.seen[row] += 1
+        return True
+
+    def _prefill(self, cache: RaggedCache, order: Sequence[int]) -> Tensor:
+        """Logits (R, V) after all that the rows have not seen; conversations that are equal so far are read once."""
+        firsts: dict[tuple[int, ...], int] = {}
+        same = [firsts.setdefault(tuple(self.context[row]), index) for index, row in enumerate(order)]
+        chunks = {index: self.context[order[index]][self.seen[order[index]] :] for index in firsts.values()}
+        logits: dict[int, Tensor] = {}
+        for bunch in bunches({index: len(chunk) for index, chunk in chunks.items()}):
+            rows = torch.tensor(bunch)
+            hidden = self._forward(cache, [order[i] for i in bunch], [chunks[i] for i in bunch], rows)
+            last = torch.tensor([len(chunks[i]) - 1 for i in bunch])
+            logits |= dict(zip(bunch, self.engine.logits(hidden[torch.arange(len(bunch)), last]), strict=True))
+            for index in bunch:
+                self.lookup.add(self.context[order[index]], len(chunks[index]))
+        if copies := [(first, index) for index, first in enumerate(same) if first != index]:
+            source, target = torch.tensor(copies).unbind(1)
+            cache.repeat(source, target, max(len(self.context[row]) for row in order))
+        return torch.stack([logits[first] for first in same])
+
+    def _forward(
+        self, cache: RaggedCache, order: Sequence[int], chunks: Sequence[list[int]], rows: Tensor | None = None
+    ) -> Tensor:
+        """Hidden states (R, T, D) of each row's chunk, whose first token stands at the row's first unseen position.
+
+        rows: which rows of the cache these are, if not all.
+        """
+        width = max(map(len, chunks))
         ids = torch.tensor([chunk + [0] * (width - len(chunk)) for chunk in chunks])
         first = torch.tensor([self.seen[row] for row in order])
         positions = first[:, None] + torch.arange(width)
-        cache.write_at(positions)
+        cache.write_at(positions, rows)
         mask = torch.arange(cache.slots) <= positions[:, None, :, None]
-        hidden = self.engine.forward(ids, positions, mask, cache)
-        return self.engine.logits(hidden[torch.arange(len(chunks)), lengths - 1])
+        return self.engine.forward(ids, positions, mask, cache)
+
+
+def bunches(lengths: Mapping[int, int]) -> list[list[int]]:
+    """Rows of like length together, longest first, so that little is padded."""
+    found: list[list[int]] = []
+    longest = 0
+    for row in sorted(lengths, key=lambda row: -lengths[row]):
+        if not found or lengths[row] < LIKE_LENGTH * longest:
+            found.append([])
+            longest = lengths[row]
+        found[-1].append(row)
+    return found
 
 
 class HfEngine:
