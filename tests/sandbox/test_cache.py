@@ -1,7 +1,12 @@
-"""The verdict cache: what was put is got, damage is a miss, and many writers do not disturb each other."""
+"""The verdict cache: what was put is got, what is damaged or pruned is a miss, and many processes get along."""
 
+import errno
+import fcntl
+import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +16,7 @@ from hypothesis import strategies as st
 
 from tiebreak.errors import DataError
 from tiebreak.sandbox.cache import SUFFIX, Cache, key_of
+from tiebreak.sandbox.cache_files import Pruned, being_written, check, inspect, prune, record, segments
 
 PAIRS = st.dictionaries(st.binary(min_size=1, max_size=8).map(key_of), st.binary(max_size=300), max_size=20)
 
@@ -109,3 +115,252 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="file/cache"):
         Cache(tmp_path / "file" / "cache")
+
+
+def fill(folder: Path, pairs: dict[bytes, bytes], changed: float) -> Path:
+    """A segment that nobody writes any more."""
+    before = set(folder.glob(f"*{SUFFIX}"))
+    Cache(folder).put_many(pairs)
+    (segment,) = set(folder.glob(f"*{SUFFIX}")) - before
+    os.utime(segment, (changed, changed))
+    return segment
+
+
+def sizes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob(f"*{SUFFIX}"))
+
+
+FULL = PAIRS.filter(bool)
+
+
+@given(st.lists(FULL, min_size=1, max_size=6), st.floats(0, 1.2), st.data())
+@settings(max_examples=100)
+def test_what_pruning_leaves_is_right_and_the_rest_is_a_miss(
+    parts: list[dict[bytes, bytes]], share: float, data: st.DataObject
+) -> None:
+    # a key has one value whatever segment it is in, as a verdict has
+    values = {key: value for part in parts for key, value in part.items()}
+    ages = data.draw(st.permutations(range(len(parts))))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        reader = Cache(folder)
+        made = [
+            fill(folder, {key: values[key] for key in part}, age + 1) for part, age in zip(parts, ages, strict=True)
+        ]
+        assert reader.get_many(list(values)) == list(values.values())
+        size = [path.stat().st_size for path in made]
+        total, most = sum(size), int(share * sum(size))
+        done = prune(folder, most)
+        assert (done.left, done.bytes, done.busy) == (sizes(folder), total - sizes(folder), 0)
+        assert done.left <= most
+        by_age = sorted(range(len(made)), key=lambda number: ages[number])
+        gone, kept = by_age[: done.segments], by_age[done.segments :]
+        assert [number for number in by_age if made[number].exists()] == kept
+        assert not gone or done.left + size[gone[-1]] > most  # not one more than had to
+        for store in (reader, Cache(folder)):
+            found = dict(zip(values, store.get_many(list(values)), strict=True))
+            assert all(value in (None, values[key]) for key, value in found.items())
+        left = {key for number in kept for key in parts[number]}
+        assert {key for key, value in found.items() if value is not None} == left
+        Cache(folder).put_many(values)
+        assert reader.get_many(list(values)) == list(values.values())
+
+
+@given(st.lists(st.tuples(st.binary(max_size=8).map(key_of), st.binary(max_size=60)), max_size=6), st.data())
+@settings(max_examples=200)
+def test_a_check_finds_whole_records_and_counts_the_damaged(
+    pairs: list[tuple[bytes, bytes]], data: st.DataObject
+) -> None:
+    records = [record(key, value) for key, value in pairs]
+    whole = b"".join(records)
+    assert check(whole) == ([key for key, _ in pairs], 0, False)
+    if not records:
+        return
+    hurt = data.draw(st.integers(0, len(records) - 1))
+    place = data.draw(st.integers(0, len(records[hurt]) - 1))
+    broken = bytearray(records[hurt])
+    broken[place] ^= data.draw(st.integers(1, 255))
+    keys, damaged, last = check(b"".join([*records[:hurt], bytes(broken), *records[hurt + 1 :]]))
+    assert keys == [key for number, (key, _) in enumerate(pairs) if number != hurt]
+    assert (damaged, last) == (1, hurt == len(records) - 1)
+    cut = data.draw(st.integers(1, len(records[-1]) - 1))
+    assert check(whole[:-cut]) == ([key for key, _ in pairs[:-1]], 1, True)
+
+
+def test_a_segment_stays_while_a_store_writes_it(tmp_path: Path) -> None:
+    writer, key = Cache(tmp_path), key_of(b"mine")
+    writer.put_many({key: b"value"})
+    (found,) = segments(tmp_path)
+    assert being_written(found)
+    assert prune(tmp_path, 0) == Pruned(segments=0, bytes=0, busy=1, left=found.size)
+    assert inspect(tmp_path).being_written == 1
+    with found.path.open("ab") as file:
+        file.write(record(key_of(b"next"), b"next")[:-1])
+    assert inspect(tmp_path).damaged == 0  # what is just being written is no damage
+    (found,) = segments(tmp_path)
+    del writer
+    assert inspect(tmp_path).damaged == 1
+    with found.path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # as another pruner does while it looks
+        assert not being_written(found)
+    assert prune(tmp_path, 0) == Pruned(segments=1, bytes=found.size, busy=0, left=0)
+
+
+def test_the_segment_of_a_killed_writer_can_go(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), "0"], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == b"done\n"
+        assert prune(tmp_path, 0).busy == 1
+        writer.kill()
+    assert prune(tmp_path, 0).segments == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_there_are_no_locks_the_clock_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    writer, key = Cache(tmp_path), key_of(b"mine")
+    writer.put_many({key: b"value"})
+    old = fill(tmp_path, {key_of(b"old"): b"value"}, time.time() - 2 * 86_400)
+    assert prune(tmp_path, 0).busy == 1
+    assert not old.exists()
+    assert writer.get_many([key]) == [b"value"]
+
+
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_a_writer_whose_segment_was_removed_goes_on(whole_folder: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    writer, reader, first, second = Cache(folder), Cache(folder), key_of(b"1"), key_of(b"2")
+    writer.put_many({first: b"one"})
+    assert reader.get_many([first]) == [b"one"]
+    if whole_folder:
+        shutil.rmtree(folder)
+    else:
+        segments(folder)[0].path.unlink()
+    assert reader.get_many([first, second]) == [None, None]
+    writer.put_many({second: b"two"})
+    assert reader.get_many([first, second]) == [None, b"two"]
+    assert writer.get_many([first, second]) == [None, b"two"]
+
+
+def test_a_vanished_segment_gives_way_to_a_later_one(tmp_path: Path) -> None:
+    reader, key, other = Cache(tmp_path), key_of(b"key"), key_of(b"other")
+    first = fill(tmp_path, {key: b"value"}, 1)
+    assert reader.get_many([key]) == [b"value"]
+    first.unlink()
+    fill(tmp_path, {key: b"value"}, 2)
+    assert reader.get_many([other]) == [None]
+    assert reader.get_many([key]) == [b"value"]
+
+
+def test_a_store_keeps_all_segments_together_under_their_bound(tmp_path: Path) -> None:
+    most, written = 100_000, 0
+    store = Cache(tmp_path, most_bytes=most)
+    for number in range(300):
+        key, value = key_of(b"bound", bytes([number % 256, number // 256])), os.urandom(2_000)
+        store.put_many({key: value})
+        written += len(value)
+        assert store.get_many([key]) == [value]
+        assert sizes(tmp_path) <= most
+    assert written > 5 * most
+    assert sizes(tmp_path) > most // 2  # and it does not throw away more than it has to
+    late = [key_of(b"bound", bytes([number % 256, number // 256])) for number in range(280, 300)]
+    assert None not in Cache(tmp_path).get_many(late)
+    before = segments(tmp_path)
+    Cache(tmp_path, most_bytes=1_000).get_many(late)
+    assert segments(tmp_path) == before  # who only reads removes nothing
+    del store
+    Cache(tmp_path, most_bytes=1_000).put_many({key_of(b"small"): b""})
+    assert [segment.size < 1_000 for segment in segments(tmp_path)] == [True]
+
+
+def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    store, one, two = Cache(tmp_path), key_of(b"1"), key_of(b"2")
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:-1]))
+        store.put_many({one: b"one"})
+    store.put_many({two: b"two"})
+    assert store.get_many([one, two]) == [None, b"two"]
+    assert len(segments(tmp_path)) == 2
+
+
+def test_a_forked_child_writes_a_segment_of_its_own(tmp_path: Path) -> None:
+    store, keys = Cache(tmp_path), [key_of(b"parent"), key_of(b"child"), key_of(b"later")]
+    store.put_many({keys[0]: b"1"})
+    child = os.fork()
+    if child == 0:
+        try:
+            store.put_many({keys[1]: b"2"})
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(segments(tmp_path)) == 2
+    assert prune(tmp_path, 0) == Pruned(1, segments(tmp_path)[0].size, 1, segments(tmp_path)[0].size)
+    store.put_many({keys[2]: b"3"})
+    assert store.get_many(keys) == [b"1", None, b"3"]
+
+
+BUSY = """
+import sys
+from pathlib import Path
+from tiebreak.sandbox.cache import Cache, key_of
+folder, me = Path(sys.argv[1]), sys.argv[2].encode()
+store = Cache(folder, most_bytes=60_000)
+right = missed = 0
+for number in range(400):
+    keys = [key_of(who, bytes([number % 250])) for who in (b"0", b"1", b"2")]
+    values = [who * 1_000 + key * 30 for who, key in zip((b"0", b"1", b"2"), keys)]
+    mine = int(me)
+    store.put_many({keys[mine]: values[mine]})
+    for found, wanted in zip(store.get_many(keys), values):
+        assert found in (None, wanted), (found, wanted)
+        right, missed = right + (found is not None), missed + (found is None)
+print(right, missed)
+"""
+
+
+def test_writers_and_pruners_at_once_give_right_values_or_misses(tmp_path: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path), str(number)], stdout=subprocess.PIPE, text=True)
+        for number in range(3)
+    ]
+    while any(writer.poll() is None for writer in writers):
+        prune(tmp_path, 5_000)
+    for writer in writers:
+        right, missed = map(int, writer.communicate()[0].split())
+        assert writer.returncode == 0
+        assert right >= 400 and right + missed == 1200  # its own last value is never pruned
+
+
+PRUNER = """
+import sys
+from pathlib import Path
+from tiebreak.sandbox.cache_files import prune
+sys.stdin.readline()
+done = prune(Path(sys.argv[1]), int(sys.argv[2]))
+print(done.segments, done.bytes, done.busy)
+"""
+
+
+def test_pruners_at_once_remove_no_more_than_one_would(tmp_path: Path) -> None:
+    for number in range(60):
+        fill(tmp_path, {key_of(bytes([number])): os.urandom(3_000)}, number + 1)
+    size = segments(tmp_path)[0].size
+    pruners = [
+        subprocess.Popen(
+            [sys.executable, "-c", PRUNER, str(tmp_path), str(20 * size)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for pruner in pruners:
+        assert pruner.stdin is not None
+        pruner.stdin.write("go\n")
+        pruner.stdin.flush()
+    said = [list(map(int, pruner.communicate()[0].split())) for pruner in pruners]
+    assert [sum(column) for column in zip(*said, strict=True)] == [40, 40 * size, 0]
+    assert [segment.changed for segment in segments(tmp_path)] == [float(number + 1) for number in range(40, 60)]

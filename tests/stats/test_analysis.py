@@ -7,7 +7,7 @@ import pytest
 from tiebreak.errors import ConfigError, DataError
 from tiebreak.stats.analysis import analyse
 from tiebreak.stats.frames import frames
-from tiebreak.stats.noise import flips
+from tiebreak.stats.noise import flips, floor, net_by_chance
 
 SETTINGS = {"alpha": 0.05, "cluster": "template", "k": 8, "seed": 7, "draws": 500}
 
@@ -99,6 +99,14 @@ def test_errors_have_both_denominators(study):
     assert dense["errors"] == 1
     assert dense["graded_over_all"] == pytest.approx(dense["graded"] / (dense["samples"] + 1))
     assert [row["short"] for row in dense["repetitions"]].count(1) == 1
+    assert (dense["rollouts"], dense["fewest_samples"]) == (dense["samples"] + 1, 8 * 6 - 1)
+    assert dense["valid_over_all"] == pytest.approx(dense["valid"] / dense["rollouts"])
+    pair = next(
+        pair for pair in analyse(table, **SETTINGS)["checkpoints"] if (pair["a"], pair["b"]) == ("sft", "dense")
+    )
+    assert (pair["samples"]["b"], pair["rollouts"]["b"]) == (dense["samples"], dense["samples"] + 1)
+    assert pair["samples"]["a"] == pair["rollouts"]["a"]
+    assert pair["delta_over_all"] < pair["delta"]["value"]
 
 
 def test_too_many_errors_for_pass_at_k_is_an_error(study):
@@ -156,9 +164,18 @@ def test_flips_by_hand():
             "up": 1,
             "down": 1,
             "flips": 2,
+            "flip_rate": pytest.approx(2 / 3),
             "difference": pytest.approx(1 / 12),
         }
     ]
+
+
+def test_the_floor_says_what_chance_alone_may_change(study):
+    found = floor(study)
+    assert found["mean_flips"] == pytest.approx(np.mean([pair["flips"] for pair in found["pairs"]]))
+    assert found["flip_rate"] == pytest.approx(found["mean_flips"] / 12)
+    # 12 flips: P(|net| > 6) = 2 · P(at most 2 of 12 up) = 158/4096 = 3.9 %, and P(|net| > 4) = 14.6 %
+    assert [net_by_chance(flips) for flips in (0, 1, 12)] == [0, 1, 6]
 
 
 def test_identical_checkpoints_differ_in_nothing(study):
@@ -219,3 +236,19 @@ def test_pass_at_k_is_a_runs_and_is_averaged_over_runs():
     assert arm["pass_at_1"]["value"] == arm["pass_at_k"]["value"] == 0.5
     assert (arm["cases_never"], arm["cases_mixed"], arm["cases_always"]) == (3, 0, 3)
     assert [row["success_not_graded"] for row in arm["repetitions"]] == [24, 24]
+
+
+def test_what_is_new_is_in_the_tables_too(analysis):
+    tables = frames(analysis)
+    assert tables["variance"]["sample"].tolist() == [analysis["variance"]["sample"]]
+    assert tables["what_if"]["change"].tolist() == [row["change"] for row in analysis["what_if"]]
+    assert len(tables["bands"]) == sum(len(pair["bands"]) for pair in analysis["bands"]["pairs"])
+    assert {line["about"] for line in analysis["statements"]} >= {"design", "noise"}
+
+
+def test_unequal_k_is_refused(study):
+    table = study.copy()
+    odd = table.index[(table["arm"] == "dense") & (table["case_id"] == "case_003")][0]
+    table.loc[odd, ["n", "graded", "valid", "success"]] = [4, 1, 1, 1]
+    with pytest.raises(DataError, match=r"case case_003, .*: 4 rollouts, but 8 in .*only evaluations with the same k"):
+        analyse(table, **SETTINGS)

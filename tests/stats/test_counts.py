@@ -73,11 +73,11 @@ def test_errors_are_counted_apart_and_never_as_failures(stored):
 def test_the_table_that_sampling_writes_is_read_with_its_errors(tmp_path):
     path = tmp_path / "rollouts.parquet"
     lost = {"stop": "error", "graded": None, "valid": False, "success": False, "facts": None}
-    rows = [rollout(0), rollout(1), rollout(2, **lost), rollout(0, case_id="case_002", **lost)]
+    rows = [rollout(0), rollout(1), rollout(2, **lost)] + [rollout(n, case_id="case_002", **lost) for n in range(3)]
     tables.write_table(path, rows, SCHEMA)
     table = counts([path])
     columns = ["case_id", "n", "graded", "valid", "success", "errors"]
-    assert table[columns].to_numpy().tolist() == [["case_001", 2, 1, 2, 2, 1], ["case_002", 0, 0, 0, 0, 1]]
+    assert table[columns].to_numpy().tolist() == [["case_001", 2, 1, 2, 2, 1], ["case_002", 0, 0, 0, 0, 3]]
     assert check(table).equals(table)
 
 
@@ -111,6 +111,20 @@ def test_a_repetition_under_another_name_is_refused(stored):
         DataError, match=r"run sparse-seed0: repetitions \[0, 1\] drew case case_001 from the same seed"
     ):
         counts([stored(rows)])
+
+
+def test_seed_zero_is_a_seed(stored):
+    """The published repetitions all drew from seed 0."""
+    rows = [rollout(0, seed=0), rollout(0, repetition=1, seed=0)]
+    with pytest.raises(DataError, match="from the same seed"):
+        counts([stored(rows)])
+
+
+def test_what_is_no_table_is_named(tmp_path):
+    (tmp_path / "odd.parquet").write_text("no table")
+    for name in ("odd", "none"):
+        with pytest.raises(DataError, match=rf"{name}\.parquet: cannot be read as Parquet"):
+            counts([tmp_path / f"{name}.parquet"])
 
 
 def test_two_runs_share_their_seeds_by_design(stored):

@@ -66,6 +66,7 @@ def examine(study: str | None) -> Iterator[Finding]:
     yield look_at_rust("cargo")
     yield look_at_linker()
     yield look_at_sandbox()
+    yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
     yield look_at_disk(shutil.disk_usage(ROOT).free)
@@ -153,6 +154,14 @@ def look_at_sandbox() -> Finding:
         return Finding("sandbox", "missing", f"true failed inside: {result.stderr.decode(errors='replace').strip()}")
     version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True).stdout.strip()
     return Finding("sandbox", "ok", f"{version}, user namespaces work")
+
+
+def look_at_limits() -> Finding:
+    """By what the memory and the processes of model-written code are limited here."""
+    from tiebreak.sandbox.probe import enforcement
+
+    means = enforcement()
+    return Finding("limits", "ok", f"memory: {means['memory']}. Processes: {means['processes']}")
 
 
 def memory_bytes() -> int:

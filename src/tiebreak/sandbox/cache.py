@@ -1,14 +1,17 @@
 """A content-addressed store for verdicts, in append-only segments.
 
 Many small values, many readers, and one writer a file: each open store appends to a segment of its own and reads all
-others. So there is no lock, it works on a network file system, and a process killed in the middle of a write leaves a
-torn tail that readers skip. Every record carries a checksum over key and value, checked when it is read: damage is a
-miss, never a wrong value. Values are zlib-compressed.
+others. So no lock guards what is read, it works on a network file system, and a process killed in the middle of a write
+leaves a torn tail that readers skip. Every record carries a checksum over key and value, checked when it is read:
+damage is a miss, never a wrong value, and so is a segment that was pruned. Values are zlib-compressed.
+
+A store that begins a segment first removes the oldest of those that nobody writes (`cache_files.prune`), so that all
+together stay under `most_bytes`; several writers at once may be over it by a segment each.
 """
 
+import contextlib
 import hashlib
 import os
-import secrets
 import struct
 import threading
 import zlib
@@ -16,12 +19,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tiebreak.errors import DataError
+from tiebreak.sandbox.cache_files import HEAD, LONGEST, MAGIC, SUFFIX, Segment, checksum, prune, record, segments
 
-MAGIC = b"TBv1"
-HEAD = struct.Struct("<4s32s16sI")  # magic, key (SHA-256), checksum, length of the value
-SUFFIX = ".segment"
+__all__ = ["MOST_BYTES", "SUFFIX", "Cache", "key_of"]
+
+MOST_BYTES = 512 << 20  # some two million verdicts; every reader keeps 200 bytes of each in memory
 SEGMENT_BYTES = 64 << 20
-LONGEST = 64 << 20
+SEGMENTS = 8  # a small store has at least as many, so that not all of it goes at once
 
 
 def key_of(*parts: bytes) -> bytes:
@@ -33,14 +37,13 @@ def key_of(*parts: bytes) -> bytes:
     return state.digest()
 
 
-def _checksum(key: bytes, packed: bytes) -> bytes:
-    return hashlib.blake2b(packed, digest_size=16, key=key).digest()
-
-
 class Cache:
-    """The store in `folder` (made if it is missing). Safe for threads; each process opens its own."""
+    """The store in `folder` (made if it is missing). Safe for threads; each process opens its own.
 
-    def __init__(self, folder: Path) -> None:
+    most_bytes: what all segments together may take, enforced whenever this store begins one.
+    """
+
+    def __init__(self, folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -48,38 +51,54 @@ class Cache:
                 f"{folder}: the verdict cache cannot be made ({problem}); name a writable folder"
             ) from problem
         self._folder = folder
+        self._segment_bytes = min(SEGMENT_BYTES, most_bytes // SEGMENTS)
+        self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._places: dict[bytes, tuple[str, int, int]] = {}  # key -> segment, offset of the record, length
         self._read: dict[str, int] = {}  # segment -> how far it was read
-        self._own: Path | None = None
+        self._own: Segment | None = None
 
     def get_many(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, None for a miss; what other processes wrote since the last call is seen."""
         with self._lock:
-            if any(key not in self._places for key in keys):
+            found = {key: self._get(key) for key in keys}
+            if missing := [key for key, value in found.items() if value is None]:
                 self._refresh()
-            return [self._get(key) for key in keys]
+                found |= {key: self._get(key) for key in missing}
+            return [found[key] for key in keys]
 
     def put_many(self, items: Mapping[bytes, bytes]) -> None:
         """Append key -> value pairs in one write. A full disk is no error: the values are then simply not kept."""
         if not items:
             return
+        data = b"".join(record(key, value) for key, value in items.items())
         with self._lock:
-            records = [self._record(key, value) for key, value in items.items()]
             try:
-                self._append(b"".join(records))
+                self._append(data)
             except OSError:
-                self._own = None  # whatever was half written is skipped by readers; go on in a new segment
-
-    def _record(self, key: bytes, value: bytes) -> bytes:
-        packed = zlib.compress(value, 6)
-        return HEAD.pack(MAGIC, key, _checksum(key, packed), len(packed)) + packed
+                self._leave()  # whatever was half written is skipped by readers; go on in a new segment
 
     def _append(self, data: bytes) -> None:
-        if self._own is None or self._own.stat().st_size > SEGMENT_BYTES:
-            self._own = self._folder / f"{os.getpid()}-{secrets.token_hex(8)}{SUFFIX}"
-        with open(self._own, "ab", buffering=0) as file:
-            file.write(data)
+        own = self._own
+        if own is None or own.size + len(data) > self._segment_bytes or own.owner != os.getpid():  # a forked child
+            own = self._begin(len(data))
+        try:
+            own.append(data)
+        except FileNotFoundError:  # somebody removed it, or the whole folder
+            self._begin(len(data)).append(data)
+
+    def _begin(self, coming: int) -> Segment:
+        self._leave()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):
+            prune(self._folder, self._most_bytes - max(self._segment_bytes, coming))
+        self._own = Segment(self._folder)
+        return self._own
+
+    def _leave(self) -> None:
+        if self._own is not None:
+            self._own.close()
+        self._own = None
 
     def _get(self, key: bytes) -> bytes | None:
         place = self._places.get(key)
@@ -88,10 +107,10 @@ class Cache:
         segment, offset, length = place
         try:
             with open(self._folder / segment, "rb", buffering=0) as file:
-                record = os.pread(file.fileno(), HEAD.size + length, offset)
-            _, found, checksum, _ = HEAD.unpack_from(record)
-            packed = record[HEAD.size :]
-            if found == key and checksum == _checksum(key, packed):
+                found = os.pread(file.fileno(), HEAD.size + length, offset)
+            _, its_key, its_checksum, _ = HEAD.unpack_from(found)
+            packed = found[HEAD.size :]
+            if its_key == key and its_checksum == checksum(key, packed):
                 return zlib.decompress(packed)
         except (OSError, struct.error, zlib.error):
             pass
@@ -99,12 +118,18 @@ class Cache:
         return None
 
     def _refresh(self) -> None:
-        """Read the heads of the records that were appended since the last time, in all segments."""
-        for entry in os.scandir(self._folder):
-            if entry.name.endswith(SUFFIX):
-                size = entry.stat().st_size
-                if size > self._read.get(entry.name, 0):
-                    self._scan(entry.name, size)
+        """Read the heads of the records that were appended since the last time, in all segments; forget pruned ones."""
+        try:
+            found = segments(self._folder)
+        except OSError:  # the whole folder was removed
+            found = []
+        if gone := self._read.keys() - {segment.path.name for segment in found}:
+            self._places = {key: place for key, place in self._places.items() if place[0] not in gone}
+            self._read = {name: end for name, end in self._read.items() if name not in gone}
+        for segment in found:
+            if segment.size > self._read.get(segment.path.name, 0):
+                with contextlib.suppress(OSError):  # it vanished meanwhile
+                    self._scan(segment.path.name, segment.size)
 
     def _scan(self, segment: str, size: int) -> None:
         offset = self._read.get(segment, 0)

@@ -1,8 +1,8 @@
 """The analysis of a study: one JSON-ready dict from which the report, the tables and every claim are drawn.
 
 Keys: version, settings, sizes, stopped, arms (see `arms.summarize`), checkpoints and recipe (see `pairs`), noise,
-learning (None without a probe), statements {about, text} and sentences (what can and
-cannot be said, in words; the same lines). Rates are fractions of samples.
+variance, what_if (see `designs`), bands, learning (None without a probe), statements {about, text} and sentences (what
+can and cannot be said, in words; the same lines). Rates are fractions of samples.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,15 @@ import pandas as pd
 
 from tiebreak.errors import ConfigError, DataError
 from tiebreak.stats.arms import Settings, summarize
+from tiebreak.stats.bands import bands
 from tiebreak.stats.bootstrap import DRAWS
 from tiebreak.stats.counts import check
+from tiebreak.stats.designs import what_if
 from tiebreak.stats.learning import learning
 from tiebreak.stats.noise import floor
 from tiebreak.stats.pairs import checkpoints, ordered, recipe
 from tiebreak.stats.sentences import statements
+from tiebreak.stats.variance import components
 
 VERSION = 1
 CLUSTERS = ("case", "template", "family")
@@ -92,6 +95,7 @@ def analyse(
     both = sorted(set(stopped) & set(table["run"]))
     if both:
         raise DataError(f"run {both[0]} is listed as stopped ({stopped[both[0]]}) and has rollouts; one must be wrong")
+    order, parts = ordered(table, settings), components(table)
     analysis: dict[str, Any] = {
         "version": VERSION,
         "settings": {
@@ -101,10 +105,13 @@ def analyse(
         },
         "sizes": sizes(table),
         "stopped": [{"run": run, "reason": reason.removeprefix(f"{run}: ")} for run, reason in stopped.items()],
-        "arms": {arm: summarize(table[table["arm"] == arm], settings) for arm in ordered(table, settings)},
+        "arms": {arm: summarize(table[table["arm"] == arm], settings) for arm in order},
         "checkpoints": checkpoints(table, settings),
         "recipe": recipe(table, settings),
         "noise": {"graded": floor(table), "valid": floor(table, "valid")},
+        "variance": asdict(parts) | {"negative": list(parts.negative)},
+        "what_if": what_if(table, parts, settings),
+        "bands": bands(table, order, settings),
         "learning": learning(probe, settings) if probe is not None and len(probe) else None,
     }
     analysis["statements"] = statements(analysis)

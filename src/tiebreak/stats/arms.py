@@ -65,6 +65,10 @@ def interval(pooled: pd.DataFrame, values: Floats, settings: Settings, *names: s
 def achieved(table: pd.DataFrame, settings: Settings, *names: str) -> dict[str, Any]:
     """pass@1 and pass@k with intervals, sizes and both denominators, of the counts in `table`.
 
+    A rate is over the samples that ended; with `_over_all` it is over all rollouts, as if an infrastructure error were
+    a failure. `samples` and `rollouts` are those denominators, `fewest_samples` the samples of the case that has
+    fewest.
+
     pass@k is a run's: samples of different runs are draws from different policies, and a pool of them solves more than
     any of them. So it is computed for each run and averaged over the runs, and so are the numbers of cases that a run
     never, sometimes or always solves.
@@ -77,6 +81,8 @@ def achieved(table: pd.DataFrame, settings: Settings, *names: str) -> dict[str, 
         "cases": len(pooled),
         "samples": samples,
         "errors": errors,
+        "rollouts": samples + errors,
+        "fewest_samples": int(pooled["n"].min()),
         "graded": graded,
         "valid": int(pooled["valid"].sum()),
         "success": int(pooled["success"].sum()),
@@ -84,6 +90,7 @@ def achieved(table: pd.DataFrame, settings: Settings, *names: str) -> dict[str, 
         "pass_at_k": interval(pooled, at_k, settings, "pass@k", *names),
         "valid_rate": int(pooled["valid"].sum()) / samples,
         "graded_over_all": graded / (samples + errors),
+        "valid_over_all": int(pooled["valid"].sum()) / (samples + errors),
         "cases_never": per_run((run["graded"] == 0).sum() for run in runs),
         "cases_mixed": per_run(((run["graded"] > 0) & (run["graded"] < run["n"])).sum() for run in runs),
         "cases_always": per_run((run["graded"] == run["n"]).sum() for run in runs),
@@ -157,3 +164,8 @@ def summarize(table: pd.DataFrame, settings: Settings) -> dict[str, Any]:
 def graded_rate(table: pd.DataFrame) -> Floats:
     """Graded samples over samples of each pooled case; raises DataError for a case without samples."""
     return np.asarray(estimates(pool(table), 1))
+
+
+def over_all(pooled: pd.DataFrame, outcome: str = "graded") -> Floats:
+    """The rate of each pooled case over all its rollouts, an infrastructure error counting as a failure."""
+    return np.asarray(pooled[outcome] / (pooled["n"] + pooled["errors"]), dtype=np.float64)

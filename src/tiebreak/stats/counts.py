@@ -31,21 +31,31 @@ def run_of(arm: str, training_seed: int | None) -> str:
 
 def read_rollouts(path: Path, families: Mapping[str, str] | None) -> pd.DataFrame:
     """The columns of one rollouts table that statistics need, with `run`, `family` and a digest of each one's seeds."""
-    file = pq.ParquetFile(path)
-    names = set(file.schema_arrow.names)
-    missing = [name for name in CORE if name not in names]
-    if missing:
-        raise DataError(f"{path}: no column {missing[0]!r}; a rollouts table has {', '.join(CORE)}")
-    wanted = CORE + (["family"] if families is None and "family" in names else [])
-    frame = file.read(columns=wanted).to_pandas()
+    try:
+        file = pq.ParquetFile(path)
+        names = set(file.schema_arrow.names)
+        missing = [name for name in CORE if name not in names]
+        if missing:
+            raise DataError(f"{path}: no column {missing[0]!r}; a rollouts table has {', '.join(CORE)}")
+        frame = file.read(columns=CORE + (["family"] if families is None and "family" in names else [])).to_pandas()
+        frame["seeds"] = sampling_seeds(file) if "turns" in names else None
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: cannot be read as Parquet ({error}); name a table of rollouts") from None
+    return complete(frame, path, families)
+
+
+def complete(frame: pd.DataFrame, path: Path, families: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """The rollouts of `frame` with their families; raises DataError where a rollout that ended lacks a value.
+
+    Only `training_seed` may be empty, and the outcomes of a rollout that ended in an infrastructure error.
+    """
     if "family" not in frame:
         frame["family"] = frame["case_id"].map(dict(families or {}))
-    for column in frame.columns:
+    for column in [*CORE, "family"]:
         empty = frame[column].isna() & ((frame["stop"] != "error") | (column not in ("graded", "valid", "success")))
         if column != "training_seed" and empty.any():
             case = frame["case_id"][empty].iloc[0]
             raise DataError(f"{path}: {column} of case {case} is empty; every rollout that ended needs one")
-    frame["seeds"] = sampling_seeds(file) if "turns" in names else None
     return frame
 
 
@@ -60,7 +70,7 @@ def sampling_seeds(file: pq.ParquetFile) -> list[int | None]:
     firsts: list[int | None] = []
     at = 0
     for length in lengths:
-        firsts.append(next((seed for seed in seeds[at : at + (length or 0)] if seed), None))
+        firsts.append(next((seed for seed in seeds[at : at + (length or 0)] if seed is not None), None))
         at += length or 0
     return firsts
 
@@ -72,16 +82,26 @@ def counts(paths: Iterable[Path], *, families: Mapping[str, str] | None = None) 
     Raises DataError for missing columns or values, for a sample stored twice and for two repetitions of one run that
     drew from the same seeds (then they are one repetition under two names).
     """
-    frames = [frame for frame in (read_rollouts(Path(path), families) for path in paths) if len(frame)]
-    if not frames:
+    return counted(read_rollouts(Path(path), families) for path in paths)
+
+
+def counted(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The counts table of rollouts that were read (see `counts`)."""
+    filled = [named(frame) for frame in frames if len(frame)]
+    if not filled:
         return pd.DataFrame(columns=COLUMNS)
-    rollouts = pd.concat(frames, ignore_index=True)
-    rollouts["run"] = [
-        run_of(arm, None if pd.isna(seed) else int(seed))
-        for arm, seed in zip(rollouts["arm"], rollouts["training_seed"], strict=True)
-    ]
+    rollouts = pd.concat(filled, ignore_index=True)
     refuse_repeats(rollouts)
     return tally(rollouts)
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rollouts with the name of their run."""
+    runs = [
+        run_of(arm, None if pd.isna(seed) else int(seed))
+        for arm, seed in zip(frame["arm"], frame["training_seed"], strict=True)
+    ]
+    return frame.assign(run=runs)
 
 
 def refuse_repeats(rollouts: pd.DataFrame) -> None:
@@ -118,7 +138,7 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
     """The same table, sorted by its keys, after refusing what no statistic may be computed from.
 
     Raises DataError for missing columns, NaN, negative or impossible counts, duplicate rows, and for runs or
-    repetitions whose cases differ (a comparison would then be one of cases).
+    repetitions whose cases (a comparison would then be one of cases) or numbers of rollouts differ.
     """
     missing = [column for column in COLUMNS if column not in table]
     if missing:
@@ -136,6 +156,7 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
     if twice.any():
         raise DataError(f"{place(table[twice].iloc[0])}: two rows; a case stands once in a repetition")
     refuse_unequal_cases(table)
+    refuse_unequal_k(table)
     return table[COLUMNS].sort_values(KEYS, ignore_index=True).astype(dict.fromkeys(MEASURES, int))
 
 
@@ -155,3 +176,19 @@ def refuse_unequal_cases(table: pd.DataFrame) -> None:
             case = sorted(cases ^ first[1])[0]
             holder, other = (name, first[0]) if case in cases else (first[0], name)
             raise DataError(f"case {case} is in {holder} but not in {other}; only equal case sets are compared")
+
+
+def refuse_unequal_k(table: pd.DataFrame) -> None:
+    """Raises DataError where cases of a counts table were not all sampled k times, infrastructure errors included.
+
+    A case that was sampled more often is solved more often, and no estimator of solved cases would say so.
+    """
+    sampled = table["n"] + table["errors"]
+    other = sampled != sampled.mode().max() if len(table) else sampled.astype(bool)
+    if other.any():
+        usual = table[~other].iloc[0]
+        odd = table[other].iloc[0]
+        raise DataError(
+            f"{place(odd)}: {odd['n'] + odd['errors']} rollouts, but {usual['n'] + usual['errors']} in {place(usual)}; "
+            "only evaluations with the same k are compared"
+        )

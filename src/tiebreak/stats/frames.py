@@ -27,7 +27,8 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def frames(analysis: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Every table of the analysis by name: arms, runs, families, repetitions, checkpoints, recipe, noise, learning."""
+    """Every table of the analysis by name: arms, runs, families, repetitions, checkpoints, recipe, noise, variance,
+    what_if, bands, learning, stopped."""
     arms = analysis["arms"]
     learned = analysis["learning"] or {"runs": {}, "arms": {}}
     return {
@@ -47,6 +48,11 @@ def frames(analysis: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
             {**pair, "runs_a": pair["runs"][0], "runs_b": pair["runs"][1]} for pair in analysis["recipe"]["pairs"]
         ),
         "noise": frame({"outcome": name, **row} for name, part in analysis["noise"].items() for row in part["pairs"]),
+        "variance": frame([{**analysis["variance"], "negative": ", ".join(analysis["variance"]["negative"])}]),
+        "what_if": frame(analysis["what_if"]),
+        "bands": frame(
+            {"a": pair["a"], "b": pair["b"], **row} for pair in analysis["bands"]["pairs"] for row in pair["bands"]
+        ),
         "learning": frame(
             [{"run": run, **row} for run, row in learned["runs"].items()]
             + [{"run": "all runs", "arm": arm, **row} for arm, row in learned["arms"].items()]

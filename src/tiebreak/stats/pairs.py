@@ -14,7 +14,7 @@ import pandas as pd
 
 from tiebreak.paths import BASE_ARM
 from tiebreak.seeds import derive
-from tiebreak.stats.arms import Settings, estimates, groups_of, interval, pool
+from tiebreak.stats.arms import Settings, estimates, groups_of, interval, over_all, pool
 from tiebreak.stats.bootstrap import cluster_error
 from tiebreak.stats.permutation import holm, max_t, permutation_p, smallest_p
 from tiebreak.stats.power import attainable, detectable, detectable_between_runs, run_spread, runs_needed
@@ -32,8 +32,9 @@ def compared(table: pd.DataFrame, a: str, b: str, settings: Settings, *names: st
     """Arm b against arm a on the same cases: delta of pass@1 with interval, both sign-flip tests, cases up and down.
 
     `solved` counts cases with at least one graded sample; those numbers grow with the number of samples, so they are
-    given only where both arms have the same sizes. pairs: how many pairs Holm corrects over; the detectable effect is
-    at α / pairs.
+    given only where both arms have the same sizes. `delta_over_all` is the delta with infrastructure errors counted as
+    failures, `samples` and `rollouts` are both denominators, a first. pairs: how many pairs Holm corrects over; the
+    detectable effect is at α / pairs.
     """
     left, right = pool(table[table["arm"] == a]), pool(table[table["arm"] == b])
     signed = rate_differences(left["graded"], left["n"], right["graded"], right["n"])
@@ -50,6 +51,9 @@ def compared(table: pd.DataFrame, a: str, b: str, settings: Settings, *names: st
         "b": b,
         "cases": len(left),
         "delta": interval(left, deltas, settings, "delta", a, b, *names),
+        "delta_over_all": float(np.mean(over_all(right) - over_all(left))),
+        "samples": {"a": int(left["n"].sum()), "b": int(right["n"].sum())},
+        "rollouts": {name: int((part["n"] + part["errors"]).sum()) for name, part in (("a", left), ("b", right))},
         "over_cases": asdict(over_cases),
         "over_clusters": asdict(over_clusters),
         "solved": {"up": int((after & ~before).sum()), "down": int((before & ~after).sum())} if same else None,

@@ -1,7 +1,8 @@
 """What effect could the design have seen? The minimal detectable effect beside every null result.
 
-An effect δ with standard error s is found with probability `power` when δ ≈ (t[1 − α/2] + t[power]) · s, t being
-Student's quantiles at the degrees of freedom of s. An approximation: the tests here are permutation tests, and a spread
+Over cases, an effect δ with standard error s is found with probability `power` when δ ≈ (t[1 − α/2] + t[power]) · s, t
+being Student's quantiles at the degrees of freedom of s. Over training runs the permutation test itself is asked (see
+`run_power`): with few runs it is far from a t-test. Both take the spread they are given for the true one; a spread
 estimated from few runs is itself uncertain. Where the design cannot reach α at all, no effect is detectable.
 """
 
@@ -12,6 +13,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from tiebreak.stats.permutation import smallest_p
+from tiebreak.stats.run_power import detectable_ratio, power_of_runs, two_sided
 
 POWER = 0.8
 MOST_RUNS = 100
@@ -22,6 +24,13 @@ def detectable(standard_error: float | None, freedom: int, *, alpha: float, powe
     if standard_error is None or freedom < 1 or not standard_error > 0:
         return None
     return float((student.ppf(1 - alpha / 2, freedom) + student.ppf(power, freedom)) * standard_error)
+
+
+def power_of(effect: float, standard_error: float | None, freedom: int, *, alpha: float) -> float | None:
+    """The chance that a two-sided t-test at α finds `effect`; None where no spread was measured."""
+    if standard_error is None or freedom < 1 or not standard_error > 0:
+        return None
+    return two_sided(effect / standard_error, freedom, alpha)
 
 
 def run_spread(arms: Sequence[Sequence[float]]) -> tuple[float | None, int]:
@@ -38,11 +47,13 @@ def detectable_between_runs(
 ) -> float | None:
     """The minimal detectable difference of two arms' run means under Holm over `pairs`; None where p cannot reach α.
 
-    Uses α / pairs, Holm's first step: the condition for the smallest p of the family.
+    spread: the standard deviation of run means, with its degrees of freedom (none known below 1). Uses α / pairs,
+    Holm's first step: the condition for the smallest p of the family.
     """
-    if spread is None or not attainable(runs_a, runs_b, alpha=alpha, pairs=pairs):
+    if spread is None or freedom < 1 or not attainable(runs_a, runs_b, alpha=alpha, pairs=pairs):
         return None
-    return detectable(spread * math.sqrt(1 / runs_a + 1 / runs_b), freedom, alpha=alpha / pairs, power=power)
+    ratio = detectable_ratio(runs_a, runs_b, level=alpha / pairs, power=power)
+    return None if ratio is None else ratio * spread
 
 
 def attainable(runs_a: int, runs_b: int, *, alpha: float, pairs: int) -> bool:
@@ -55,4 +66,18 @@ def runs_needed(*, alpha: float, pairs: int) -> int | None:
     for runs in range(2, MOST_RUNS + 1):
         if attainable(runs, runs, alpha=alpha, pairs=pairs):
             return runs
+    return None
+
+
+def runs_for(
+    effect: float, spread: float, *, alpha: float, pairs: int, power: float = POWER
+) -> tuple[int, float] | None:
+    """The least number of runs an arm that finds `effect` with at least `power`, and the power it has.
+
+    spread: the standard deviation of run means at the evaluation that is planned. None past 100 runs.
+    """
+    for runs in range(runs_needed(alpha=alpha, pairs=pairs) or MOST_RUNS + 1, MOST_RUNS + 1):
+        found = power_of_runs(effect / spread, runs, runs, level=alpha / pairs) if spread > 0 else 1.0
+        if found >= power:
+            return runs, found
     return None

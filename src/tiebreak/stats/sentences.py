@@ -33,13 +33,14 @@ def between(interval: Mapping[str, Any], form: Any = rate) -> str:
 
 
 def statements(analysis: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Statements {about, text}, the headline first: recipe, checkpoints, learning, noise, levels, missing."""
+    """Statements {about, text}, the headline first: recipe, checkpoints, learning, noise, levels, design, missing."""
     parts = {
         "recipe": recipe_sentences(analysis),
         "checkpoints": checkpoint_sentences(analysis),
         "learning": learning_sentences(analysis),
         "noise": noise_sentences(analysis),
         "levels": level_sentences(analysis),
+        "design": design_sentences(analysis),
         "missing": missing_sentences(analysis),
     }
     return [{"about": about, "text": text} for about, lines in parts.items() for text in lines]
@@ -166,6 +167,36 @@ def level_sentences(analysis: Mapping[str, Any]) -> list[str]:
         f"cases with {row['samples']} samples from {len(row['runs'])} {'run' if len(row['runs']) == 1 else 'runs'}."
         for arm, row in analysis["arms"].items()
     ]
+
+
+def design_sentences(analysis: Mapping[str, Any]) -> list[str]:
+    """Where the variance comes from, and what more of which would buy."""
+    parts, lines = analysis["variance"], []
+    names = {"run": "runs", "case": "cases", "run_case": "runs × cases", "sample": "sampling"}
+    if parts["run"] is not None and parts["shares"]:
+        shares = ", ".join(f"{names[name]} {100 * share:.1f} %" for name, share in parts["shares"].items())
+        below = [names[name] for name in parts["negative"]]
+        clipped = (
+            f" ({' and '.join(below)} came out below zero and count{'s' * (len(below) == 1)} as zero)" if below else ""
+        )
+        lines.append(f"Of the variance of one graded rollout: {shares}{clipped}.")
+    rows = [row for row in analysis["what_if"] if row["recipe"] is not None and row["recipe"]["run_deviation"]]
+    if rows:
+        found = "; ".join(f"{designed(row)}: {found_by(row['recipe'])}" for row in rows)
+        power = 100 * analysis["settings"]["power"]
+        lines.append(f"The least difference between two shapes that a design finds with {power:.0f} % power: {found}.")
+    return lines
+
+
+def designed(row: Mapping[str, Any]) -> str:
+    """A design in words."""
+    counted = f"{row['runs']} runs an arm × {row['repetitions']} repetitions × {row['cases']} cases"
+    return f"{row['change']} ({counted})"
+
+
+def found_by(recipe: Mapping[str, Any]) -> str:
+    """The least effect that a design finds."""
+    return f"about {rate(recipe['detectable'])}" if recipe["detectable"] is not None else "nothing, whatever the data"
 
 
 def missing_sentences(analysis: Mapping[str, Any]) -> list[str]:

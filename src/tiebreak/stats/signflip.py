@@ -71,6 +71,8 @@ def sign_flip_p(differences: npt.ArrayLike) -> float:
     if total == 0:
         return 1.0
     sizes = np.abs(signed[signed != 0])
+    unit = int(np.gcd.reduce(sizes))
+    sizes, total = sizes // unit, total // unit
     # Σ ±d = 2 · (sum of the positive ones) − Σ|d|, so the upper tail begins at (Σ|d| + total) / 2.
     tail = subset_sums(sizes)[(int(sizes.sum()) + total) // 2 :]
     return min(1.0, 2.0 * float(tail.sum()))

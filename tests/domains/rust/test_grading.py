@@ -6,7 +6,7 @@ import pytest
 
 from tiebreak.domains.rust.blueprints import Blueprint, Check, Step
 from tiebreak.domains.rust.grading import Grade, grade
-from tiebreak.domains.rust.verdicts import Ask, Judge
+from tiebreak.domains.rust.verdicts import Judge
 
 MANIFEST = '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n'
 TESTS = """

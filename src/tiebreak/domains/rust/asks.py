@@ -14,7 +14,7 @@ Diagnostics = Literal["full", "short"]
 class Ask:
     """A crate and the tool to use on it; `files` are (path, text) pairs sorted by path.
 
-    The tools are cargo's two and `exam`: build the crate as a library, linked with the exam's harness, and run its door.
+    The tools are cargo's two and `exam`: build the crate as a library with the exam's harness, and run its door.
     """
 
     tool: Tool

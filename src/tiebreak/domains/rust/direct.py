@@ -68,7 +68,7 @@ def _build_exam(folder: Path, source: str, *, check: bool) -> list[Problem] | No
         return problems(lines)
     if check:
         return None
-    (folder / "door.rs").write_text(exam_main(f'        None => {SUBJECT}::{ENTRY}(),'))
+    (folder / "door.rs").write_text(exam_main(f"        None => {SUBJECT}::{ENTRY}(),"))
     subject = ("--extern", f"{SUBJECT}=lib{SUBJECT}.rlib")
     done, lines = rustc(folder, f"--crate-name={PROGRAM}", *harness, *subject, "-o", PROGRAM, "door.rs")
     return None if done else problems(lines)

@@ -15,7 +15,7 @@ from tiebreak.domains.rust.blueprints import Blueprint, load_blueprints
 from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, stages
 from tiebreak.domains.rust.episode import RustEpisode
 from tiebreak.domains.rust.generator import generate, whole_code
-from tiebreak.domains.rust.grading import grade
+from tiebreak.domains.rust.grading import Grade, grade
 from tiebreak.domains.rust.materialize import materialize
 from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
 from tiebreak.domains.rust.rewards import RewardTable
@@ -24,6 +24,7 @@ from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.seeds import derive, stream
 
 CORPUS_DETOURS = 0.3
+NO_CALL = "no cargo call succeeded, which is what this case asks for"
 
 CALL = pa.struct({"tool": pa.string(), "id": pa.string(), "params": pa.string(), "ok": pa.bool_()})
 FACTS = pa.struct(
@@ -76,16 +77,20 @@ class RustDomain:
         return [episodes.outcome(item, self.tables) for item in cast(Sequence[RustEpisode], finished)]
 
     def grades(self, finished: Sequence[Episode]) -> list[bool]:
-        """The independent verdict on each episode's final files.
+        """The independent verdict on each episode's final files."""
+        return [found.graded for found in self.reasoned_grades(finished)]
+
+    def reasoned_grades(self, finished: Sequence[Episode]) -> list[Grade]:
+        """The grades with their reasons.
 
         Where there is nothing to repair (test_only, run_only) untouched files prove nothing: there the task is the call
         itself, so one must have succeeded as well.
         """
         items = cast(Sequence[RustEpisode], finished)
-        verdicts = grade(self.judge, [(item.case, item.files) for item in items])
+        found = grade(self.judge, [(item.case, item.files) for item in items])
         return [
-            verdict.graded and (repairs(item.case) or item.succeeded)
-            for verdict, item in zip(verdicts, items, strict=True)
+            one if repairs(item.case) or item.succeeded else Grade(False, (*one.reasons, NO_CALL))
+            for one, item in zip(found, items, strict=True)
         ]
 
     def terms(self, episode: Episode, shape: str) -> Mapping[str, float]:

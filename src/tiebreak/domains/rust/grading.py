@@ -1,8 +1,8 @@
 """The grade: the final non-test source of a rollout in the pristine crate, examined where the program cannot interfere.
 
 What the model did to tests, manifest or any other file does not reach the grade. The crate is compiled as a library
-without `cfg(test)`; its tests and hidden checks tell on a channel of their own what they see, and that is compared here,
-outside the program, with what the reference fix's tests saw and with values that the program never holds.
+without `cfg(test)`; its tests and hidden checks tell on a channel of their own what they see, and that is compared
+here, outside the program, with what the reference fix's tests saw and with values that the program never holds.
 docs/threat-model.md says what this covers and what it cannot.
 """
 

@@ -49,25 +49,35 @@ def materialize(
     progress: Progress | None = None,
     names: Sequence[str] | None = None,
 ) -> tuple[list[Blueprint], list[Reject]]:
-    """(cases, rejects), each in the order of `blueprints`.
+    """(cases, rejects), each in the order of `blueprints`; see `examine`."""
+    found = examine(blueprints, judge, progress, names)
+    cases = [item for item, reject in zip(blueprints, found, strict=True) if reject is None]
+    return cases, [reject for reject in found if reject is not None]
+
+
+def examine(
+    blueprints: Sequence[Blueprint],
+    judge: Judge,
+    progress: Progress | None = None,
+    names: Sequence[str] | None = None,
+    chunk: int = CHUNK,
+) -> list[Reject | None]:
+    """Why each blueprint is no case, or None where it is one, in order.
 
     progress: called with the number of blueprints that were just finished. names: what error texts call the blueprints
-    (published ones have a `custom_id`), by default their case ids; a name that comes again is rejected.
+    (published ones have a `custom_id`), by default their case ids; a name that comes again is rejected. chunk: how many
+    are played together; the same comes out for any, and larger ones are faster.
     """
-    cases: list[Blueprint] = []
-    rejects: list[Reject] = []
     plays = [
         _Play(item, name, dict(item.files)) for item, name in zip(blueprints, names or _ids(blueprints), strict=True)
     ]
     _reject_repeated_names(plays)
-    for start in range(0, len(plays), CHUNK):
-        chunk = plays[start : start + CHUNK]
-        _play(chunk, judge)
-        cases += [play.blueprint for play in chunk if play.reject is None]
-        rejects += [play.reject for play in chunk if play.reject is not None]
+    for start in range(0, len(plays), chunk):
+        part = plays[start : start + chunk]
+        _play(part, judge)
         if progress is not None:
-            progress(len(chunk))
-    return cases, rejects
+            progress(len(part))
+    return [play.reject for play in plays]
 
 
 def _ids(blueprints: Sequence[Blueprint]) -> list[str]:

@@ -1,7 +1,8 @@
 """What two cases must not share across splits: the function as it is given, and as its reference repairs it.
 
-A case's tests and its `main` are other inputs to the same task, so they are left out: whoever has seen the repaired
-function in training has seen the answer, whatever is printed around it.
+A case's tests are other inputs to the same task, so they are left out, and so is a `main` that the generator made:
+whoever has seen the repaired function in training has seen the answer, whatever is printed around it. In a crate that
+others wrote, `main` may be the very thing to repair.
 """
 
 import re
@@ -13,8 +14,8 @@ _MAIN = re.compile(r"^fn main\(\) \{\n.*?^\}\n?", re.MULTILINE | re.DOTALL)
 
 
 def given(case: Blueprint) -> str:
-    """The case's code as the model meets it, without tests and `main`."""
-    return _task(case.files[case.source_path])
+    """The case's code as the model meets it, without tests and a generated `main`."""
+    return _task(case, case.files[case.source_path])
 
 
 def repaired(case: Blueprint) -> str:
@@ -23,7 +24,12 @@ def repaired(case: Blueprint) -> str:
     for step in case.steps:
         if step.tool == "apply_patch" and step.file_path == case.source_path:
             source = source.replace(step.find or "", step.replace or "", 1)
-    return _task(source)
+    return _task(case, source)
+
+
+def forms(case: Blueprint) -> dict[str, str]:
+    """Both, by the names that reports give them."""
+    return {"as given": given(case), "as repaired": repaired(case)}
 
 
 def shared_code(case: Blueprint) -> list[str]:
@@ -36,7 +42,7 @@ def bare(code: str) -> str:
     return "\n".join(line.strip() for line in code.splitlines() if not line.lstrip().startswith("//")).strip()
 
 
-def _task(source: str) -> str:
+def _task(case: Blueprint, source: str) -> str:
     code = split_tests(source)[0]
-    rest = _MAIN.sub("", code)
+    rest = _MAIN.sub("", code) if case.generator else code
     return rest if rest.strip() else code

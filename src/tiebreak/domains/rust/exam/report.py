@@ -45,13 +45,15 @@ class Seen:
 def read(text: str) -> Seen:
     """What `to_text` made, by test and check."""
     tests: dict[str, list[Event]] = {}
-    passed, values, whole, name = set(), {}, False, ""
+    passed: set[str] = set()
+    values, whole, name = {}, False, ""
     for kind, *parts in map(tuple, json.loads(text or "[]")):
         if kind == "test":
             name = parts[0]
             tests[name] = []
-        elif kind == "passed":
-            passed.add(parts[0])
+        elif kind in ("passed", "failed"):
+            passed |= {parts[0]} if kind == "passed" else set()
+            name = ""
         elif kind == "value":
             values[parts[0]] = parts[1]
         elif kind == "end":

@@ -117,4 +117,3 @@ def _outer(header: list[str], arrows: Sequence[int]) -> int | None:
         if before.count("(") == before.count(")"):
             return at
     return None
-

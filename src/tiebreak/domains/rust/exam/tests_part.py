@@ -128,9 +128,7 @@ def _tests(
             yield Test(words[at + 1].word, _panics(source, words, group))
 
 
-def _groups(
-    words: Sequence[Token], attributes: Sequence[_Attribute]
-) -> list[tuple[list[_Attribute], int]]:
+def _groups(words: Sequence[Token], attributes: Sequence[_Attribute]) -> list[tuple[list[_Attribute], int]]:
     """The attributes of each item, with the index of the token after them."""
     groups: list[tuple[list[_Attribute], int]] = []
     for item in attributes:
