@@ -1,11 +1,13 @@
-# Tasks: specs from the generator, run through real cargo, divided, and searched for leaks.
+# Tasks: specs from the study's sources, run through real cargo, divided, and searched for leaks.
 
 
 rule blueprints:
     input:
         words=WORDS,
+        imported=STUDY.data.source.files(),
     output:
         blueprints="<results>/data/blueprints.jsonl",
+        refused="<results>/data/refused.jsonl",
     log:
         "<logs>/blueprints.log",
     benchmark:
@@ -28,6 +30,7 @@ rule blueprints:
 rule cases:
     input:
         blueprints="<results>/data/blueprints.jsonl",
+        refused="<results>/data/refused.jsonl",
     output:
         cases="<results>/data/cases.jsonl",
         rejects="<results>/data/rejects.jsonl",
@@ -59,13 +62,14 @@ rule splits:
         "<benchmarks>/splits.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=2000,
+        runtime=10,
         gpu=0,
     params:
         study=STUDY.name,
         root_seed=STUDY.root_seed,
         splits=lookup(dpath="data/splits", within=PARTS),
+        leakage=lookup(dpath="data/leakage", within=PARTS),
         code=lookup(dpath="splits", within=CODE),
         toolchain=TOOLCHAIN,
     script:

@@ -1,22 +1,37 @@
-"""Rule leakage: no source stands in two splits, or the study stops."""
+"""Rule leakage: no source stands in two splits, and none is too near to one of another split, or the study stops."""
 
+import sys
 from pathlib import Path
 
+from tiebreak.audits.clusters import clusters
+from tiebreak.audits.crossings import crossings
+from tiebreak.audits.near import Index
 from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.shared_code import given, repaired
+from tiebreak.domains.rust.shared_code import forms
 from tiebreak.gates import enforce, leakage, write
 from tiebreak.job import Job
 from tiebreak.job_domain import split_cases
-
-FORMS = {"as given": given, "as repaired": repaired}
+from tiebreak.sections.data import Leakage
 
 with Job(snakemake) as job:
     cases = load_blueprints(Path(job.input.cases))
-    sources = {
-        name: {f"{case.case_id} {form}": text(case) for case in members for form, text in FORMS.items()}
-        for name in ("sft", "pool", "holdout")
-        for members in [split_cases(cases, job.input.splits, name)]
-    }
-    decision = leakage(sources)
+    threshold = job.part("leakage", Leakage).max_similarity
+    members = {name: split_cases(cases, job.input.splits, name) for name in ("sft", "pool", "holdout")}
+    sources = {case.case_id: forms(case) for held in members.values() for case in held}
+    ids = {name: [case.case_id for case in held] for name, held in members.items()}
+    found = crossings(Index(sources.items()), ids, threshold, lambda case, form: sources[case][form])
+    decision = leakage(
+        {
+            name: {f"{case} {form}": text for case in held for form, text in sources[case].items()}
+            for name, held in ids.items()
+        },
+        near=found,
+        max_similarity=threshold,
+        templates={name: clusters(case.template for case in held) for name, held in members.items()},
+    )
     write(job.evidence(job.output.gate, go=decision.go), decision)
+    if not decision.go:
+        pairs = [pair for one in found for pair in one.nearest[:1]]
+        worst = max(pairs, key=lambda pair: pair["similarity"], default=None)
+        print(*(worst["diff"] if worst else ()), sep="\n", file=sys.stderr)
     enforce(decision)

@@ -2,11 +2,22 @@
 
 from pathlib import Path
 
+from tiebreak.audits.near import Index
 from tiebreak.domains.rust.blueprints import load_blueprints
+from tiebreak.domains.rust.shared_code import forms
 from tiebreak.job import Job
-from tiebreak.sections.data import Splits
-from tiebreak.splits import split
+from tiebreak.sections.data import Leakage, Splits
+from tiebreak.splits import divide
 
 with Job(snakemake) as job:
     cases = load_blueprints(Path(job.input.cases))
-    job.write_json(job.output.splits, split(cases, job.part("splits", Splits), job.params.root_seed))
+    index = Index((case.case_id, forms(case)) for case in cases)
+    threshold = job.part("leakage", Leakage).max_similarity
+
+    def near(drawn, left):
+        return index.over(left, drawn, threshold)
+
+    found = divide(cases, job.part("splits", Splits), job.params.root_seed, near)
+    for name, ids in found.dropped.items():
+        print(f"{len(ids)} cases are left out: they are over {threshold:g} like a case of {name}")
+    job.write_json(job.output.splits, found.plain())

@@ -14,6 +14,15 @@ settings.register_profile("tiebreak", deadline=None)
 settings.load_profile("tiebreak")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--states N`: how many crate states of each source the ways to a verdict are compared on. `--sandbox host`: hold
+    the host backend, which confines nothing, against the conformance suite of sandboxes.
+    """
+    parser.addoption("--states", type=int, default=20, help="crate states of each source to compare the ways on")
+    backends = ("bubblewrap", "host")
+    parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
+
+
 @pytest.fixture(scope="session")
 def cases() -> list[Any]:
     """A few generated Rust cases."""

@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from tiebreak.audits.clusters import clusters
+from tiebreak.audits.crossings import Crossing, Histogram, Pair
 from tiebreak.errors import DataError, GateError
 from tiebreak.gates import enforce, leakage, parity, read, ties, trial, trial_of_groups, write
 
@@ -16,6 +18,47 @@ def test_leakage_stops_on_a_shared_source():
     assert not leak.go
     with pytest.raises(GateError, match=r"leakage gate: case a \(sft\) is the same code as case b \(holdout\)"):
         enforce(leak)
+
+
+def crossing(split: str, against: str, over: int, similarity: float) -> Crossing:
+    pair = Pair(
+        case=f"{split}1",
+        form="as given",
+        other=f"{against}1",
+        other_form="as repaired",
+        similarity=similarity,
+        diff=["-a", "+b"],
+    )
+    return Crossing(split, against, 10, over, [pair], Histogram(edges=[0.5, 1.0], counts=[10], further=0))
+
+
+def test_leakage_stops_on_a_near_duplicate_and_names_the_nearest():
+    sources = {"sft": {"a": "fn f() {}"}, "holdout": {"b": "fn g() {}"}}
+    under = leakage(sources, near=[crossing("holdout", "sft", 0, 0.92)], max_similarity=0.92)
+    assert under.go and under.threshold == 0.92
+    assert "the nearest are 0.920 alike, at most 0.92 is allowed" in under.reason
+    near = [crossing("holdout", "sft", 2, 0.95), crossing("pool", "sft", 1, 0.97)]
+    over = leakage(sources, near=near, max_similarity=0.92)
+    with pytest.raises(GateError) as stop:
+        enforce(over)
+    assert str(stop.value) == (
+        "leakage gate: case pool1 as given (pool) is 0.970 like case sft1 as repaired (sft), "
+        "data.leakage.max_similarity is 0.92; 2 more cases are as near, such as holdout1 (holdout) and sft1 (sft); "
+        "drop one of the two, or put both into one split"
+    )
+    assert over.measure["near"][1]["nearest"][0]["diff"] == ["-a", "+b"]
+
+
+def test_an_exact_duplicate_is_named_before_a_near_one_and_clusters_are_kept():
+    sources = {"sft": {"a": "fn f() {}"}, "holdout": {"b": "fn f() {}"}}
+    decision = leakage(
+        sources,
+        near=[crossing("holdout", "sft", 1, 1.0)],
+        max_similarity=0.92,
+        templates={"holdout": clusters(["t", "t", "u"])},
+    )
+    assert "is the same code as" in decision.reason
+    assert decision.measure["templates"]["holdout"]["effective"] == pytest.approx(9 / 5)
 
 
 def test_parity_shows_the_first_differing_byte():

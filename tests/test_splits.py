@@ -1,15 +1,19 @@
+import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import ceil, floor
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tiebreak.digest import json_digest
 from tiebreak.errors import DataError
 from tiebreak.sections.data import Splits
-from tiebreak.splits import apportion, split
+from tiebreak.splits import Near, apportion, divide, split
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,58 @@ def test_held_out_templates_are_in_no_other_split(seed: int) -> None:
     outside = {template[name] for name in [*found["sft"], *found["pool"]]}
     assert not inside & outside
     assert [len(found[name]) for name in ("sft", "pool", "holdout")] == [40, 10, 15]
+
+
+def too_near(distance: int) -> Near:
+    """Cases c0, c1, …: those within `distance` of a drawn one are too near."""
+
+    def near(drawn: Collection[str], left: Collection[str]) -> set[str]:
+        places = [int(name[1:]) for name in drawn]
+        return {name for name in left if any(abs(int(name[1:]) - place) <= distance for place in places)}
+
+    return near
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**40), st.sampled_from(["cases", "templates"]), st.randoms(use_true_random=False))
+def test_what_is_too_near_to_a_drawn_case_is_in_no_other_split(
+    seed: int, by: Literal["cases", "templates"], order: Random
+) -> None:
+    cases = [Task(f"c{number}", "f", "easy", f"t{number % 8}") for number in range(400)]
+    sizes = Splits(sft=150, pool=20, holdout=30, holdout_by=by)
+    found = divide(cases, sizes, seed, too_near(1))
+    assert [len(found.ids[name]) for name in ("sft", "pool", "holdout")] == [150, 20, 30]
+    splits = {name: {int(case[1:]) for case in ids} for name, ids in found.ids.items()}
+    for one, other in (("holdout", "pool"), ("holdout", "sft"), ("pool", "sft")):
+        assert not any({place - 1, place, place + 1} & splits[other] for place in splits[one])
+    assert found.dropped["holdout"] == sorted(found.dropped["holdout"]) and set(found.dropped) <= {"holdout", "pool"}
+    assert not {case for ids in found.dropped.values() for case in ids} & {
+        case for ids in found.ids.values() for case in ids
+    }
+    shuffled = list(cases)
+    order.shuffle(shuffled)
+    assert divide(shuffled, sizes, seed, too_near(1)) == found
+    assert split(cases, sizes, seed)["holdout"] == found.ids["holdout"], (
+        "the holdout is drawn before anything is left out"
+    )
+
+
+def test_too_few_cases_left_beside_the_near_ones_are_refused_with_their_number() -> None:
+    cases = [Task(f"c{number}", "f", "easy", "t") for number in range(50)]
+    with pytest.raises(DataError) as caught:
+        divide(cases, Splits(sft=30, pool=5, holdout=10), 1, too_near(1))
+    message = str(caught.value)
+    assert re.search(r"30 cases are needed for sft, \d+ are left \(\d+ are too near to a case of holdout", message)
+    assert message.endswith("data.leakage.max_similarity); give data.source more cases or lower data.splits")
+
+
+def test_the_file_holds_the_splits_what_was_left_out_and_a_digest_of_the_splits() -> None:
+    cases = [Task(f"c{number}", "f", "easy", "t") for number in range(50)]
+    found = divide(cases, Splits(sft=10, pool=5, holdout=5), 1, too_near(1))
+    plain = found.plain()
+    assert set(plain) == {"sft", "pool", "holdout", "dropped", "digest"}
+    assert plain["digest"] == json_digest({name: plain[name] for name in ("holdout", "pool", "sft")})
+    assert plain["dropped"] == found.dropped and found.dropped["holdout"]
 
 
 def test_another_seed_gives_another_split() -> None:

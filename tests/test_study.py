@@ -60,6 +60,29 @@ WRONG = [
     ("rlvr.trial.steps", 99, "rlvr: trial.steps is 99, steps is 20; a trial cannot be longer"),
     ("probe.prompts", 5000, "probe.prompts is 5000, data.splits.pool is 64"),
     ("data.splits.sft", 13000, "data: splits ask for 13192 cases, source.generate.cases is 5900"),
+    ("data.source", {}, "data.source: no source is named; write generate: {cases: …} or import: {dataset: …}, or both"),
+    (
+        "data.source.imports",
+        {"dataset": "."},
+        "data.source.imports is an unknown key; known here are generate, import; did",
+    ),
+    (
+        "data.source.import",
+        {"datset": "."},
+        "data.source.import.datset is an unknown key; known here are dataset, revision",
+    ),
+    (
+        "data.source.import",
+        {"dataset": "a/b"},
+        "data.source.import: dataset a/b is no folder here, so it is a dataset of",
+    ),
+    (
+        "data.source.import",
+        {"dataset": "a/b/c"},
+        "dataset a/b/c is no folder here, and no name of a hub dataset (OWNER/",
+    ),
+    ("data.source.import", {"dataset": "a/b", "revision": "main"}, 'revision is "main" (string); a text that fits'),
+    ("data.source.import", {"dataset": ".", "specs": "../x.jsonl"}, "specs ../x.jsonl leads out of the dataset"),
     ("data.source.generate.templates", "some", 'is "some" (string); none of what may stand here (the templates'),
     (
         "model.base",
@@ -142,9 +165,19 @@ def test_how_often_something_is_done_is_no_part_of_what_is_done(section: str, co
     assert count in study.model_dump()[section] and count not in study.parts()[section]
 
 
-@pytest.mark.parametrize("name", ["config/studies/laptop.yaml", "config/test/minute.yaml"])
+@pytest.mark.parametrize("name", ["config/studies/laptop.yaml", "config/test/minute.yaml", "config/test/import.yaml"])
 def test_the_studies_in_the_repository_load(name: str) -> None:
     assert load(name, ROOT).name == Path(name).stem
+
+
+def test_an_import_is_called_so_in_the_file_and_names_the_files_that_it_reads(tmp_path: Path) -> None:
+    (tmp_path / "specs.jsonl").write_text("{}\n")
+    path = tmp_path / "mine.yaml"
+    path.write_text(changed("data.source", {"import": {"dataset": str(tmp_path), "specs": "specs.jsonl"}}))
+    study = load(path)
+    assert study.parts()["data"]["source"]["import"]["specs"] == "specs.jsonl"
+    assert study.data.source.files() == [str(tmp_path / "specs.jsonl")]
+    assert load("laptop", ROOT).data.source.files() == []
 
 
 def test_the_exported_schema_is_fresh() -> None:

@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tiebreak.audits.duplicates import duplicates
+from tiebreak.audits.clusters import Clusters
+from tiebreak.audits.crossings import Crossing, search
+from tiebreak.audits.duplicates import Duplicate, duplicates
 from tiebreak.audits.parity import differing
 from tiebreak.audits.ties import Rewards, dead_terms, term_activity, tied_by_step, tied_fraction
 from tiebreak.errors import DataError, GateError
@@ -57,29 +59,65 @@ def enforce(decision: Decision) -> Decision:
     return decision
 
 
-def leakage(splits: Mapping[str, Mapping[str, str]]) -> Decision:
-    """Stop where a case of one split is, comments and layout apart, a case of another.
+def leakage(
+    splits: Mapping[str, Mapping[str, str]],
+    *,
+    near: Sequence[Crossing] = (),
+    max_similarity: float = 1.0,
+    templates: Mapping[str, Clusters] | None = None,
+) -> Decision:
+    """Stop where a case of one split is, comments and layout apart, a case of another, or nearer than `max_similarity`.
 
-    splits: {split: {case_id: source without its tests}}. The threshold is 0 pairs.
+    splits: {split: {case_id: source without its tests}}. near: how near the splits come to each other. templates: the
+    clusters of each split, which decide nothing and stand in the record.
     """
     pairs = duplicates(splits)
+    close = max((found for found in near if found.over), key=lambda found: found.nearest[0]["similarity"], default=None)
     measure = {
         "cases": {split: len(cases) for split, cases in sorted(splits.items())},
         "pairs": len(pairs),
         "examples": [asdict(pair) for pair in pairs[:SHOWN]],
+        "near": [asdict(found) for found in near],
+        "search": search(max_similarity),
+        "templates": dict(templates or {}),
     }
-    if not pairs:
-        total = sum(len(cases) for cases in splits.values())
-        return Decision(
-            "leakage", True, f"no two of {total} cases in different splits have the same source", measure, 0
-        )
+    if pairs:
+        return Decision("leakage", False, same_reason(pairs), measure, max_similarity)
+    if close is not None:
+        return Decision("leakage", False, near_reason(close, near, max_similarity), measure, max_similarity)
+    total = sum(len(cases) for cases in splits.values())
+    nearest = max((found.nearest[0]["similarity"] for found in near if found.nearest), default=None)
+    reason = f"no two of {total} cases in different splits have the same source" + (
+        f"; the nearest are {nearest:.3f} alike, at most {max_similarity:g} is allowed" if nearest is not None else ""
+    )
+    return Decision("leakage", True, reason, measure, max_similarity)
+
+
+def same_reason(pairs: Sequence[Duplicate]) -> str:
+    """Why exact duplicates stop a study."""
     one = pairs[0]
-    reason = (
+    return (
         f"case {one.case_b} ({one.split_b}) is the same code as case {one.case_a} ({one.split_a})"
         + (f", and {len(pairs) - 1} more such pairs" if len(pairs) > 1 else "")
         + "; no source may stand in two splits: drop one of the two, or put both into one split"
     )
-    return Decision("leakage", False, reason, measure, 0)
+
+
+def near_reason(worst: Crossing, near: Sequence[Crossing], max_similarity: float) -> str:
+    """Why near duplicates stop a study: the nearest pair, and how many cases are as near in all."""
+    one, count = worst.nearest[0], sum(found.over for found in near)
+    named = [
+        f"{pair['case']} ({found.split}) and {pair['other']} ({found.against})"
+        for found in near
+        for pair in found.nearest
+        if pair["similarity"] > max_similarity and pair is not one
+    ]
+    more = f"; {count - 1} more cases are as near, such as {'; '.join(named[:3])}" if count > 1 else ""
+    return (
+        f"case {one['case']} {one['form']} ({worst.split}) is {one['similarity']:.3f} like case {one['other']} "
+        f"{one['other_form']} ({worst.against}), data.leakage.max_similarity is {max_similarity:g}{more}; drop one of "
+        "the two, or put both into one split"
+    )
 
 
 def parity(

@@ -1,52 +1,88 @@
-"""Which cases training, RL and evaluation see: disjoint, of exact size, alike in family, difficulty and template."""
+"""Which cases training, RL and evaluation see: disjoint, of exact size, alike in family, difficulty and template.
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+The holdout is drawn first, then the pool, then the cases of SFT. A case that is too near to one that was drawn for
+another split is left out of the draws that follow.
+"""
 
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.digest import json_digest
 from tiebreak.domains.base import Case
 from tiebreak.errors import DataError
 from tiebreak.sections.data import Splits
 from tiebreak.seeds import stream
 
 Stratum = tuple[str, str, str]
+Near = Callable[[Collection[str], Collection[str]], Collection[str]]
+"""(case ids that were drawn, case ids that are left) -> those of the left that are too near to a drawn one."""
+
+
+@dataclass
+class Division:
+    """ids: the case ids of each split, sorted. dropped: those left out, by the split that they are too near to."""
+
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """As the file holds it: the splits by name, what was dropped, and the digest of the splits."""
+        return {**self.ids, "dropped": self.dropped, "digest": json_digest(self.ids)}
+
+
+def nothing_near(drawn: Collection[str], left: Collection[str]) -> Collection[str]:
+    """Where nearness does not matter."""
+    return ()
 
 
 def split(cases: Sequence[Case], splits: Splits, root_seed: int) -> dict[str, list[str]]:
-    """The case ids of the splits sft, pool and holdout, each sorted; the order of `cases` does not matter.
+    """`divide` where nearness does not matter: the case ids of each split."""
+    return divide(cases, splits, root_seed).ids
+
+
+def divide(cases: Sequence[Case], splits: Splits, root_seed: int, near: Near = nothing_near) -> Division:
+    """The splits sft, pool and holdout; the order of `cases` does not matter.
 
     By `cases`, every split has its share of each family, difficulty and template. By `templates`, whole templates are
     held out, and the cases of those that the holdout has no room for are in no split.
     Raises DataError where there are too few cases.
     """
     check(cases, splits)
+    inside = rest = cases
     if splits.holdout_by == "templates":
         held = held_templates(cases, splits, root_seed)
         inside = [case for case in cases if case.template in held]
         rest = [case for case in cases if case.template not in held]
-        ids = {"holdout": draw(inside, {"holdout": splits.holdout}, root_seed)["holdout"]}
-        return draw(rest, {"sft": splits.sft, "pool": splits.pool}, root_seed) | ids
-    return draw(cases, {"holdout": splits.holdout, "pool": splits.pool, "sft": splits.sft}, root_seed)
+    found = Division()
+    draw(shuffled_strata(inside, root_seed), "holdout", splits.holdout, root_seed, found)
+    drawn = set(found.ids["holdout"])
+    left = shuffled_strata([case for case in rest if case.case_id not in drawn], root_seed)
+    leave_out(left, "holdout", near, found)
+    draw(left, "pool", splits.pool, root_seed, found)
+    leave_out(left, "pool", near, found)
+    draw(left, "sft", splits.sft, root_seed, found)
+    return found
 
 
 def check(cases: Sequence[Case], splits: Splits) -> None:
     """Refuse a case id that occurs twice, and too few cases."""
-    ids = [case.case_id for case in cases]
-    if len(set(ids)) < len(ids):
-        twice = sorted({name for name in ids if ids.count(name) > 1})
+    counts = Counter(case.case_id for case in cases)
+    if len(counts) < len(cases):
+        twice = sorted(name for name, count in counts.items() if count > 1)
         raise DataError(f"splits: {len(twice)} case ids occur twice, the first is {twice[0]}; ids must be unique")
-    if len(ids) < splits.total:
+    if len(cases) < splits.total:
         raise DataError(
-            f"splits: {len(ids)} cases materialized, {splits.total} are needed "
+            f"splits: {len(cases)} cases materialized, {splits.total} are needed "
             f"(sft {splits.sft}, pool {splits.pool}, holdout {splits.holdout}); "
-            "raise data.source.generate.cases or lower data.splits"
+            "give data.source more cases or lower data.splits"
         )
 
 
 def held_templates(cases: Sequence[Case], splits: Splits, root_seed: int) -> set[str]:
     """Templates in a seeded order until they fill the holdout. Raises DataError where too few cases are left."""
-    sizes: dict[str, int] = defaultdict(int)
-    for case in cases:
-        sizes[case.template] += 1
+    sizes = Counter(case.template for case in cases)
     names = sorted(sizes)
     stream(root_seed, "splits", "templates").shuffle(names)
     held: set[str] = set()
@@ -56,22 +92,40 @@ def held_templates(cases: Sequence[Case], splits: Splits, root_seed: int) -> set
     if left < splits.sft + splits.pool:
         raise DataError(
             f"splits: holding out the templates {', '.join(sorted(held))} leaves {left} cases, "
-            f"{splits.sft + splits.pool} are needed for sft and pool; raise data.source.generate.cases"
+            f"{splits.sft + splits.pool} are needed for sft and pool; give data.source more cases"
         )
     return held
 
 
-def draw(cases: Sequence[Case], sizes: Mapping[str, int], root_seed: int) -> dict[str, list[str]]:
-    """Splits of the given sizes, each with its share of every stratum, drawn one after the other."""
-    left = shuffled_strata(cases, root_seed)
-    chosen: dict[str, list[str]] = {}
-    for name, size in sizes.items():
-        counts = {stratum: len(ids) for stratum, ids in left.items()}
-        offset = stream(root_seed, "splits", "offset", name).randrange(max(1, sum(counts.values())))
-        seats = apportion(counts, size, offset)
-        chosen[name] = sorted(case for stratum, count in seats.items() for case in left[stratum][:count])
-        left = {stratum: ids[seats[stratum] :] for stratum, ids in left.items()}
-    return chosen
+def draw(left: dict[Stratum, list[str]], name: str, size: int, root_seed: int, found: Division) -> None:
+    """Take the split `name` out of `left`, with its share of every stratum. Raises DataError where too few are left."""
+    counts = {stratum: len(ids) for stratum, ids in left.items()}
+    enough(name, size, sum(counts.values()), found)
+    offset = stream(root_seed, "splits", "offset", name).randrange(max(1, sum(counts.values())))
+    seats = apportion(counts, size, offset)
+    found.ids[name] = sorted(case for stratum, count in seats.items() for case in left[stratum][:count])
+    for stratum, count in seats.items():
+        del left[stratum][:count]
+
+
+def leave_out(left: dict[Stratum, list[str]], name: str, near: Near, found: Division) -> None:
+    """Take the cases that are too near to the split `name` out of `left`."""
+    dropped = set(near(found.ids[name], [case for ids in left.values() for case in ids]))
+    if dropped:
+        found.dropped[name] = sorted(dropped)
+    for ids in left.values():
+        ids[:] = [case for case in ids if case not in dropped]
+
+
+def enough(name: str, size: int, left: int, found: Division) -> None:
+    """Refuse a split for which too few cases are left. Raises DataError, with what was left out as too near."""
+    if left < size:
+        dropped = [f"{len(ids)} are too near to a case of {other}" for other, ids in found.dropped.items()]
+        why = f" ({', '.join(dropped)}: data.leakage.max_similarity)" if dropped else ""
+        raise DataError(
+            f"splits: {size} cases are needed for {name}, {left} are left{why}; "
+            "give data.source more cases or lower data.splits"
+        )
 
 
 def shuffled_strata(cases: Sequence[Case], root_seed: int) -> dict[Stratum, list[str]]:

@@ -105,7 +105,7 @@ class Study(Section):
         Left out is how often things are done (training_seeds, repetitions), so that doing more repeats nothing.
         """
         counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions"}}
-        return self.model_dump(mode="json", exclude=counts)
+        return self.model_dump(mode="json", by_alias=True, exclude=counts)
 
 
 def load(name_or_path: str | Path, root: Path = Path()) -> Study:

@@ -125,11 +125,16 @@ def resolve(place: Sequence[str], model: type[BaseModel]) -> tuple[type[BaseMode
             owner = submodel(field.annotation)
             if owner is None:
                 return None, None
-        field = owner.model_fields.get(key)
+        field = fields(owner).get(key)
         if field is None:
             return owner, None
         inside = entries(field.annotation)
     return owner, field
+
+
+def fields(owner: type[BaseModel]) -> dict[str, FieldInfo]:
+    """A model's fields by the names that they have in the file (`import` is no name in Python)."""
+    return {field.alias or name: field for name, field in owner.model_fields.items()}
 
 
 def submodel(annotation: Any) -> type[BaseModel] | None:
@@ -146,7 +151,7 @@ def entries(annotation: Any) -> type[BaseModel] | None:
 
 def suggestion(key: str, owner: type[BaseModel] | None) -> str:
     """The known keys, and the nearest one."""
-    known = list(owner.model_fields) if owner else []
+    known = list(fields(owner)) if owner else []
     near = difflib.get_close_matches(key, known, n=1)
     mend = f"did you mean {near[0]}?" if near else "remove it"
     return f"known here are {', '.join(known)}; {mend}"

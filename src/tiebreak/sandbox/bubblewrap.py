@@ -1,8 +1,9 @@
 """Bubblewrap command lines. All namespaces are unshared; only what a `Box` names is visible inside.
 
 Covered: other processes, the network, the host's files, environment variables, System V objects, nested user
-namespaces, capabilities, the terminal. Not covered: bugs of the kernel, side channels, and (without cgroups) the sum of
-memory over many processes; see `seccomp.py` for what stops those from being started.
+namespaces, capabilities, the terminal; with `seccomp.py` also what namespaces do not divide. Not covered: bugs of the
+kernel, side channels, clocks and what the machine is, and, without cgroups, the sum of memory over many processes.
+`tests/sandbox/conformance` tries each escape that we know.
 """
 
 import os
@@ -25,7 +26,8 @@ class Box:
     read_only, writable: (host path, path inside) pairs, mounted in this order. `root`: a host folder that becomes the
     read-only `/`. `tmp`: whether /tmp is there (a sized tmpfs). `forks`: whether processes (not just threads) may be
     started. `proc`, `dev`: whether these are mounted. `environment`: all of it. `folder`: the working folder inside.
-    `report`: whether a pipe is open for a report, its descriptor's number in the variable TIEBREAK_REPORT.
+    `report`: whether a pipe is open for a report, its descriptor's number in the variable TIEBREAK_REPORT. `hidden`:
+    folders inside that look empty. Only /tmp and what is `writable` can be written.
     """
 
     read_only: tuple[tuple[str, str], ...] = ()
@@ -73,11 +75,11 @@ def command(argv: Sequence[str], box: Box, tmpfs_bytes: int, seccomp_fd: int | N
     for host, inside in box.read_only:
         words += ["--ro-bind", host, inside]
     for hidden in box.hidden:
-        words += ["--tmpfs", hidden]
+        words += ["--tmpfs", hidden, "--remount-ro", hidden]
     if box.proc:
-        words += ["--proc", "/proc"]
+        words += ["--proc", "/proc", "--remount-ro", "/proc"]  # else root's sandbox can write the kernel's settings
     if box.dev:
-        words += ["--dev", "/dev"]
+        words += ["--dev", "/dev", "--remount-ro", "/dev"]  # else it is half of the memory to write to
     if box.tmp:
         words += ["--size", str(tmpfs_bytes), "--tmpfs", "/tmp"]
     for host, inside in box.writable:

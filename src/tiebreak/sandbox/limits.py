@@ -11,8 +11,8 @@ class Limits:
     """Limits of one confined process (`memory`, `cpu`, `open files`, `file size`) and of its sandbox (the rest).
 
     cpu_seconds, wall_seconds: seconds; wall time is only the net behind CPU time (a sleeping program).
-    memory_bytes: address space of each process. processes: threads and processes of the sandbox, where the kernel
-    counts them for this user; programs that run in the `run` box may start threads but no process at all.
+    memory_bytes: address space of each process. processes: threads and processes of the sandbox, by a cgroup or else
+    counted while it runs; programs that run in the `run` box may start threads but no process at all.
     output_bytes: of stdout and of stderr, each; a program that prints more is killed and the result flagged.
     tmpfs_bytes: the one writable place, /tmp.
     """
@@ -38,7 +38,8 @@ class Limits:
             ("as", resource.RLIMIT_AS, self.memory_bytes, self.memory_bytes),
             ("fsize", resource.RLIMIT_FSIZE, self.file_bytes, self.file_bytes),
             ("nofile", resource.RLIMIT_NOFILE, self.open_files, self.open_files),
-            ("core", resource.RLIMIT_CORE, 0, 0),
+            # no core file, and one byte, unlike none, keeps the kernel from handing it to the host's crash handler
+            ("core", resource.RLIMIT_CORE, 1, 1),
         )
 
     def apply(self, process: int) -> None:

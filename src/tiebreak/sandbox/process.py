@@ -1,7 +1,7 @@
 """Start a confined program, feed its limits, collect its output, and leave nothing of it behind.
 
 bubblewrap makes the sandbox and then waits at a gate, before anything of the program is started, until its limits are
-on it: that costs less than a `prlimit` program in front of each.
+on it (and it is in its cgroup, where there are any): that costs less than a `prlimit` program in front of each.
 """
 
 import contextlib
@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tiebreak.errors import SandboxError
-from tiebreak.sandbox import bubblewrap, host, seccomp
+from tiebreak.sandbox import bubblewrap, cgroups, host, seccomp
 from tiebreak.sandbox.bubblewrap import Box
+from tiebreak.sandbox.census import Census
 from tiebreak.sandbox.limits import Limits
 
 CHUNK = 1 << 16
@@ -33,7 +34,10 @@ Pipe = tuple[io.FileIO, io.FileIO]  # the reading and the writing end
 class Result:
     """How a confined program ended. `code` is its exit status, or None where `signal` ended it.
 
-    late: the wall limit ended it (`timed_out` is then set too). report: what it wrote to the box's report pipe.
+    timed_out: a limit on its time ended it, or that on its threads where they are counted while it runs.
+    late: its end is not its own, and may be another one the next time: the wall limit, that count, or a kill by the
+    kernel (for want of memory, or for the CPU time of a program that ignores the signal for it).
+    report: what it wrote to the box's report pipe.
     """
 
     code: int | None
@@ -76,7 +80,7 @@ def _on_host(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None)
     given = [] if report is None else [report[1].fileno()]
     child = _start(host.command(argv, box, limits), {**host.options(box), "pass_fds": given})
     try:
-        return _result(child, limits, report)
+        return _result(child, child.pid, limits, report)
     finally:
         _end(child)
         with contextlib.suppress(ProcessLookupError):
@@ -84,13 +88,13 @@ def _on_host(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None)
 
 
 def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
-    with _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
+    with cgroups.group(limits) as group, _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
         inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
         words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
         words[1:1] = ["--info-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
         given = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd])]
         given += [] if report is None else [report[1].fileno()]
-        child = _start(words, {"pass_fds": given})
+        child = _start(words, {"pass_fds": given, "env": {}})  # the first process inside shows its environment in /proc
         first: tuple[int, int] | None = None
         try:
             told.close()
@@ -99,9 +103,10 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None
             first = _first_process(info)
             if first is not None:  # else bubblewrap has failed and says why
                 _limit(first[0], limits)
+                cgroups.enter(group, first[0])
                 with contextlib.suppress(BrokenPipeError):
                     opener.write(b"1")
-            return _result(child, limits, report)
+            return _result(child, child.pid if first is None else first[0], limits, report)
         finally:
             _end(child)
             _end_sandbox(_first_process(info) if first is None else first)
@@ -116,8 +121,8 @@ def _pipe() -> Iterator[Pipe]:
 
 @contextlib.contextmanager
 def _filter(box: Box) -> Iterator[int | None]:
-    """A descriptor of the system call filter of its own (a shared one shares its read position), where one applies."""
-    shared = None if box.forks else seccomp.filter_descriptor()
+    """A descriptor of the system call filter of its own (a shared one shares its read position), where there is one."""
+    shared = seccomp.filter_descriptor(forks=box.forks)
     if shared is None:
         yield None
         return
@@ -157,12 +162,13 @@ def _start(words: Sequence[str], options: dict[str, object]) -> subprocess.Popen
         raise SandboxError(f"cannot start {words[0]}: {problem}; install util-linux and bubblewrap") from problem
 
 
-def _result(child: subprocess.Popen[bytes], limits: Limits, report: Pipe | None) -> Result:
-    """Follow it to its end, to the wall limit or to the output limit, whichever is first."""
-    (out, err, *rest), late, truncated = _follow(child, limits, report)
+def _result(child: subprocess.Popen[bytes], top: int, limits: Limits, report: Pipe | None) -> Result:
+    """Follow it to its end, to the wall limit or to the output limit, whichever is first. top: see `Census`."""
+    (out, err, *rest), late, truncated = _follow(child, top, limits, report)
     _end(child)
     code, number = _status(child.returncode)
     timed_out = late or number == signal.SIGXCPU
+    late |= number == signal.SIGKILL and not truncated
     result = Result(code, number, out, err, timed_out, truncated, late, *rest)
     return replace(result, code=None, signal=signal.SIGKILL) if truncated or timed_out else result
 
@@ -176,8 +182,11 @@ def _status(returncode: int) -> tuple[int | None, int | None]:
     return returncode, None
 
 
-def _follow(child: subprocess.Popen[bytes], limits: Limits, report: Pipe | None) -> tuple[list[bytes], bool, bool]:
-    """stdout, stderr and the report (where there is one); whether the wall limit, and whether the output limit, was hit.
+def _follow(
+    child: subprocess.Popen[bytes], top: int, limits: Limits, report: Pipe | None
+) -> tuple[list[bytes], bool, bool]:
+    """stdout, stderr and the report (where there is one); whether it was ended for its wall time or its crowd of
+    threads, and whether for its output.
 
     What is printed waits in the pipes until the end, or for a moment: to wake at every line costs more than a short
     program does.
@@ -188,13 +197,14 @@ def _follow(child: subprocess.Popen[bytes], limits: Limits, report: Pipe | None)
     for descriptor in kept:
         os.set_blocking(descriptor, False)
     deadline = time.monotonic() + limits.wall_seconds
+    census = Census(top, limits.processes + cgroups.BESIDES_PROCESSES)
     ended = late = truncated = False
     with _descriptor_of(child.pid) as process:
         while not (ended or late or truncated):
             ended = _readable(process, MOMENT_SECONDS)
             for descriptor, text in kept.items():
                 truncated |= _drain(descriptor, text, limits.output_bytes)
-            late = not ended and time.monotonic() > deadline
+            late = not ended and (time.monotonic() > deadline or census.crowded())
     return [bytes(text[: limits.output_bytes]) for text in kept.values()], late, truncated
 
 

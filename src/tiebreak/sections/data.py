@@ -1,6 +1,8 @@
 """Section `data`: where tasks come from and how they are divided."""
 
 import difflib
+import re
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -9,6 +11,7 @@ from tiebreak.domains.rust.generator.catalogue import TEMPLATES
 from tiebreak.sections.base import Section
 
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 class Generate(Section):
@@ -32,10 +35,86 @@ class Generate(Section):
     cases: int = Field(ge=1, description="how many blueprints to generate, before rejects", examples=[12000])
 
 
-class Source(Section):
-    """Where blueprints come from."""
+class Import(Section):
+    """Tasks that others made, as they were published."""
 
-    generate: Generate = Field(description="generate blueprints from the root seed", examples=["{cases: 12000}"])
+    dataset: str = Field(
+        min_length=1,
+        description="a folder, or a dataset of the hub as OWNER/NAME",
+        examples=["JayZenith/glyph-crates"],
+    )
+    revision: str | None = Field(
+        None,
+        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$",
+        description="the commit of a hub dataset (40 hexadecimal digits), or the digest of a folder (64)",
+        examples=["906bfd4b4dc7f14ee4320094d8b41684abff8539"],
+    )
+    specs: str | None = Field(
+        None,
+        min_length=1,
+        description="a JSONL file in the dataset, of model replies or blueprints; null reads its case folders",
+        examples=["specs.jsonl"],
+    )
+    families: str | None = Field(
+        None,
+        min_length=1,
+        description="a file of name patterns, which stand in for templates; null makes each case a cluster of its own",
+        examples=["resources/name_families.json"],
+    )
+
+    @model_validator(mode="after")
+    def pinned(self) -> Self:
+        """A dataset of the hub is named with its commit, or the study cannot be repeated; a folder need not be."""
+        if self.is_folder or (self.revision is not None and len(self.revision) == 64):
+            return self
+        if not HUB_NAME.fullmatch(self.dataset):
+            raise ValueError(f"dataset {self.dataset} is no folder here, and no name of a hub dataset (OWNER/NAME)")
+        if self.revision is None:
+            raise ValueError(
+                f"dataset {self.dataset} is no folder here, so it is a dataset of the hub: name its commit in revision"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def inside(self) -> Self:
+        """The specs lie in the dataset."""
+        if self.specs is not None and (self.specs.startswith("/") or ".." in self.specs.split("/")):
+            raise ValueError(f"specs {self.specs} leads out of the dataset; name a file in it")
+        return self
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the dataset is a folder: it is there, or its name is a path and no hub name."""
+        return Path(self.dataset).is_dir() or self.dataset.startswith(("/", "./", "../"))
+
+    def files(self) -> list[str]:
+        """The files of this machine that are read, as far as they are there; none of a hub dataset."""
+        folder = Path(self.dataset)
+        wanted = [folder / self.specs] if self.specs is not None else sorted(folder.rglob("*"))
+        named = [] if self.families is None else [Path(self.families)]
+        return [str(path) for path in [*named, *(wanted if self.is_folder else [])] if path.is_file()]
+
+
+class Source(Section):
+    """Where blueprints come from; several sources are put together."""
+
+    generate: Generate | None = Field(
+        None, description="generate blueprints from the root seed", examples=["{cases: 12000}"]
+    )
+    imported: Import | None = Field(
+        None, alias="import", description="import published ones", examples=["{dataset: ../specs, specs: specs.jsonl}"]
+    )
+
+    @model_validator(mode="after")
+    def something(self) -> Self:
+        """There is at least one source."""
+        if self.generate is None and self.imported is None:
+            raise ValueError("no source is named; write generate: {cases: …} or import: {dataset: …}, or both")
+        return self
+
+    def files(self) -> list[str]:
+        """The files of this machine that the sources read beside the project's own."""
+        return [] if self.imported is None else self.imported.files()
 
 
 class Splits(Section):
@@ -61,7 +140,8 @@ class Leakage(Section):
         0.92,
         gt=0,
         le=1,
-        description="reserved for the gate on near duplicates; today exact ones stop the study",
+        description="the similarity (Jaccard of 5-token shingles) over which two cases may not stand in two splits; "
+        "1 lets all but exact duplicates pass",
         examples=[0.92],
     )
 
@@ -80,10 +160,11 @@ class Data(Section):
 
     @model_validator(mode="after")
     def enough(self) -> Self:
-        """The splits cannot hold more cases than there are blueprints."""
-        if self.splits.total > self.source.generate.cases:
+        """The splits cannot hold more cases than there are blueprints; how many an import has shows when it is read."""
+        made = self.source.generate
+        if self.source.imported is None and made is not None and self.splits.total > made.cases:
             raise ValueError(
-                f"splits ask for {self.splits.total} cases, source.generate.cases is {self.source.generate.cases}; "
+                f"splits ask for {self.splits.total} cases, source.generate.cases is {made.cases}; "
                 "raise it (a few per cent are rejected) or ask for smaller splits"
             )
         return self

@@ -1,9 +1,7 @@
-"""The three ways to a verdict say the same, byte for byte; and what published verdicts said of the same crates."""
+"""The three ways to a verdict say the same, byte for byte, in every corner (`test_ways_agree` takes whole crowds)."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,11 +9,8 @@ from tiebreak.domains.rust import batch, routes, scratch
 from tiebreak.domains.rust.asks import Diagnostics
 from tiebreak.domains.rust.verdicts import Ask, Judge, Limits, Verdict, shares
 
-GLYPH = Path(__file__).resolve().parents[4] / "shared/data/glyph"
 MANIFEST = '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n'
 QUICK = replace(Limits(), cpu_seconds=1, wall_seconds=30)
-
-needs_data = pytest.mark.skipif(not GLYPH.is_dir(), reason=f"the published specs are not there: {GLYPH}")
 
 
 def library(source: str, **more: str) -> Ask:
@@ -218,34 +213,3 @@ def test_what_a_batch_would_see_differently_is_not_batched(name: str) -> None:
 def test_an_unusual_manifest_goes_to_cargo(more: str) -> None:
     files = {"Cargo.toml": MANIFEST + more, "src/lib.rs": ADD}
     assert routes.route(Ask.of("cargo_test", files), "auto") == "cargo"
-
-
-def spec_states(rows: list[dict[str, Any]]) -> list[tuple[Ask, bool | None]]:
-    """The state of each cargo step of the specs, with the status that the step expects (tests only, else None)."""
-    states: list[tuple[Ask, bool | None]] = []
-    for row in rows:
-        spec = json.loads(row["text"])
-        files = dict(spec["files"])
-        for step in spec["steps"]:
-            if step["tool"] == "apply_patch":
-                path = step["file_path"]
-                files[path] = files[path].replace(step["find"], step["replace"], 1)
-            elif step["tool"] == "cargo_test":
-                states.append((Ask.of("cargo_test", files), step["expect_status"] == "success"))
-            elif step["tool"] == "cargo_run":
-                states.append((Ask.of("cargo_run", files), None))
-    return states
-
-
-@needs_data
-def test_accepted_specs_have_their_published_statuses_and_all_ways_agree() -> None:
-    lines = (GLYPH / "specs.jsonl").read_text().splitlines()
-    rows = [row for row in map(json.loads, lines) if row["published_outcome"] == "accepted"][::7]
-    states = spec_states(rows)
-    verdicts = Judge(None, way="batch", workers=2)([ask for ask, _ in states])
-    for (_, expected), verdict in zip(states, verdicts, strict=True):
-        assert expected is None or verdict.ok == expected
-        assert verdict.compiled
-    sample = [ask for ask, _ in states][:8]
-    assert Judge(None, way="direct", workers=2)(sample) == verdicts[:8]
-    assert Judge(None, way="cargo", workers=2)(sample[:3]) == verdicts[:3]
