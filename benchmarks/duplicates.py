@@ -127,7 +127,7 @@ def main() -> None:
         )
     there = options.held * (options.cases - 2 * options.held)
     print(
-        f"all pairs: {seconds:.1f} s for {pairs:,}; extrapolated to the {there:,} of {options.held:,} held out and sft: "
+        f"all pairs: {seconds:.1f} s for {pairs:,}; extrapolated to {there:,} for {options.held:,} held out: "
         f"{seconds / pairs * there / 3600:.1f} h; the same cases over {THRESHOLD} on the subset"
     )
 

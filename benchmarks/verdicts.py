@@ -4,8 +4,8 @@
 
 The crates are those of the study's held-out cases, in the states that rollouts pass through. Both sides use the same
 number of cores and memory for their files, and take turns, so that a machine that slows down slows both. Plain cargo
-is so slow that it gets a sample of the states; how many is printed. A ratio is followed by its quartiles over states,
-or by the least and the largest of its rounds. Bare rustc, unconfined, is the physical limit beside it. What must hold
+is so slow that it gets a sample of the work, as the line says. A ratio is followed by its quartiles over states, or by
+the least and the largest of its rounds or runs. Bare rustc, unconfined, is the physical limit beside it. What must hold
 and what is hoped for stands beside each ratio. Takes about five minutes.
 """
 
@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import json
 import os
-import platform
 import resource
 import tempfile
 import time
@@ -21,11 +20,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import fmean, median, quantiles
+from statistics import median
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+from memory import Watch
 from tqdm import tqdm
+from verdict_figures import cpu, line, over_rounds, over_states, residue
 from verdict_inputs import Script, asks_of, crate_states, held_out, replay, workloads
 from verdict_rivals import Workshop, bare, plain, size_of
 
@@ -35,6 +36,7 @@ from tiebreak.domains.rust.grading import grade
 from tiebreak.domains.rust.toolchain import toolchain
 from tiebreak.domains.rust.verdicts import Ask, Judge, Verdict, shares
 from tiebreak.paths import RESULTS, Paths
+from tiebreak.sandbox import host
 from tiebreak.seeds import stream
 from tiebreak.study import Study, load
 
@@ -45,13 +47,6 @@ SINGLES, REPEATS = 24, 3  # states judged alone, and how often
 ROUNDS = 6  # of a batch; plain cargo gets another sixth of it in each
 SAMPLE = 16  # calls, or final files, of each run that plain cargo gets
 HITS = 20  # askings of each state that the cache holds
-# what must hold, and what is hoped for
-GOALS: dict[str, tuple[float, float]] = {
-    "one new state": (2, 3),
-    "a batch of new states": (8, 15),
-    "a repeated state": (1000, 1000),
-    "pass@8, its verdicts": (8, 20),
-}
 
 
 @dataclass
@@ -114,7 +109,8 @@ def one_new_state(bench: Bench, states: Sequence[Ask]) -> tuple[dict[str, Any], 
         kinds.setdefault(bench.kind(ask), []).append(middle["plain"][ask] / middle["ours"][ask])
     row = {name: median(values.values()) for name, values in middle.items()}
     row |= over_states([ratio for ratios in kinds.values() for ratio in ratios])
-    return row | {"by_kind": {kind: median(ratios) for kind, ratios in kinds.items()}}, middle["plain"]
+    row |= {"of": f"{len(states)} states", "by_kind": {kind: median(ratios) for kind, ratios in kinds.items()}}
+    return row, middle["plain"]
 
 
 def a_batch(bench: Bench, states: Sequence[Ask]) -> dict[str, Any]:
@@ -133,7 +129,7 @@ def a_batch(bench: Bench, states: Sequence[Ask]) -> dict[str, Any]:
         }
         for name in steps if number % 2 else reversed(steps):
             rounds[name].append(steps[name]() / len(some if name == "plain" else states))
-    return over_rounds(rounds) | {"states": len(states)}
+    return over_rounds(rounds) | {"of": f"{ROUNDS} rounds of {len(states)} states, plain on a {ROUNDS}th in each"}
 
 
 def a_repeated_state(bench: Bench, states: Sequence[Ask], plain_seconds: dict[Ask, float]) -> dict[str, Any]:
@@ -146,7 +142,7 @@ def a_repeated_state(bench: Bench, states: Sequence[Ask], plain_seconds: dict[As
         raise SystemExit("verdicts.py: a state of a full cache was judged anew; the measurement is void")
     ratios = [seconds / hits[ask] for ask, seconds in plain_seconds.items()]
     row = {"plain": median(plain_seconds.values()), "ours": median(hits.values()), "ours_in_a_batch": together}
-    return row | over_states(ratios)
+    return row | over_states(ratios) | {"of": f"{len(ratios)} states"}
 
 
 def pass_at_k(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
@@ -158,7 +154,7 @@ def pass_at_k(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
         some = rng.sample([ask for ask in asks if bench.ends(ask)], SAMPLE)
         rounds["plain"].append(bench.shop.seconds(plain, some, bench.workers) / len(some))
         rounds["ours"].append(clocked(play, bench, bench.judge(), scripts) / len(asks))
-    return over_rounds(rounds)
+    return over_rounds(rounds) | {"of": f"{len(runs)} runs, plain on {SAMPLE} calls of each"}
 
 
 def play(bench: Bench, judge: Judge, scripts: Sequence[Script]) -> list[RustEpisode]:
@@ -187,29 +183,7 @@ def grades(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
         some, judge = [ask for ask in asks if bench.ends(ask)], bench.judge()
         rounds["plain"].append(bench.shop.seconds(plain, some, bench.workers) / len(some))
         rounds["ours"].append(sum(clocked(grade, judge, part) for part in blocks(bench, items)) / len(items))
-    return over_rounds(rounds)
-
-
-def over_states(ratios: Sequence[float]) -> dict[str, Any]:
-    low, middle, high = quantiles(ratios, n=4)
-    return {"ratio": middle, "spread": [low, high]}
-
-
-def over_rounds(rounds: dict[str, list[float]]) -> dict[str, Any]:
-    """Seconds a piece on each side, over all rounds, and the ratio of plain to ours."""
-    row: dict[str, Any] = {name: median(values) for name, values in rounds.items()}
-    ratios = [one / other for one, other in zip(rounds["plain"], rounds["ours"], strict=True)]
-    return row | {"ratio": fmean(rounds["plain"]) / fmean(rounds["ours"]), "spread": [min(ratios), max(ratios)]}
-
-
-def line(name: str, row: dict[str, Any]) -> str:
-    """One measurement as a person reads it; seconds are those of one state, one call or one rollout."""
-    asked, hoped = GOALS.get(name, (0, 0))
-    goal = f"  at least {asked:g}x: {'holds' if row['ratio'] >= asked else 'MISSED'}" if asked else ""
-    goal += f", hoped {hoped:g}x: {'holds' if row['ratio'] >= hoped else 'not yet'}" if hoped > asked else ""
-    sides = "  ".join(f"{side} {1000 * row[side]:9.3f} ms" for side in ("plain", "ours", "bare") if side in row)
-    low, high = row["spread"]
-    return f"{name:24s} {sides}  {row['ratio']:8.1f}x ({low:.1f} to {high:.1f}){goal}"
+    return over_rounds(rounds) | {"of": f"{len(runs)} runs, plain on {SAMPLE} rollouts of each"}
 
 
 @contextlib.contextmanager
@@ -228,12 +202,8 @@ def private_memory() -> Iterator[Path]:
 
 
 def left_behind(home: Path) -> int:
+    """Bytes in the scratch home and in the temporary folder."""
     return size_of(home / "scratch") + size_of(home / "tmp")
-
-
-def peak(who: int) -> float:
-    """The largest resident set so far, in MiB: of this process, or of any program that it started."""
-    return resource.getrusage(who).ru_maxrss / 1024
 
 
 def measure(bench: Bench, paths: Paths) -> dict[str, Any]:
@@ -242,8 +212,8 @@ def measure(bench: Bench, paths: Paths) -> dict[str, Any]:
     runs, runs_from = workloads(bench.study, paths, cases)
     states = crate_states(cases, bench.study.root_seed)
     asks = {run: asks_of(scripts, bench.study.evaluation.tool_rounds) for run, scripts in runs.items()}
-    bench.learn([*states, *(ask for called in asks.values() for ask in called)])
-    programs = peak(resource.RUSAGE_CHILDREN)  # nothing but the engine has started programs yet
+    with Watch() as programs:
+        bench.learn([*states, *(ask for called in asks.values() for ask in called)])
     states = [ask for ask in states if bench.ends(ask)]
     print(f"{len(states)} states of {len(cases)} held-out cases from {cases_from}")
     calls, distinct = sum(map(len, asks.values())), sum(len(set(called)) for called in asks.values())
@@ -265,22 +235,9 @@ def measure(bench: Bench, paths: Paths) -> dict[str, Any]:
     found["left_bytes_a_rollout"] = (left_behind(bench.home) - before) / sum(map(len, runs.values()))
     found["cache_bytes_a_state"] = size_of(bench.known) / len(bench.verdicts)
     found["plain_bytes_a_state"] = bench.shop.left_by_one
-    found["peak_mib"] = {"self": peak(resource.RUSAGE_SELF), "largest_program": programs}
+    here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found["peak_mib"] = {"here": here, "programs": programs.peak / 2**20}
     return found
-
-
-def residue(found: dict[str, Any]) -> str:
-    """What stays, and what it takes, as a person reads it."""
-    ours, kept, theirs = (
-        found[f"{name}_bytes_a_{of}"] for name, of in (("left", "rollout"), ("cache", "state"), ("plain", "state"))
-    )
-    memory = found["peak_mib"]
-    return (
-        f"left behind: {ours:.0f} bytes a rollout ({kept:.0f} bytes of cache a new state); "
-        f"plain {theirs / 1e6:.1f} MB a state\n"
-        f"peak memory: {memory['self']:.0f} MiB in this process, "
-        f"{memory['largest_program']:.0f} MiB in the largest that it started"
-    )
 
 
 def main() -> None:
@@ -289,6 +246,8 @@ def main() -> None:
     parser.add_argument("--results", default=RESULTS, type=Path, help="where its results are, if there are any")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
+    if host.allowed():
+        raise SystemExit(f"verdicts.py: {host.CHOICE}=host confines nothing; unset it, as this measures the sandbox too")
     study, workers = load(options.study), len(os.sched_getaffinity(0))
     started = time.perf_counter()
     with private_memory() as home:
@@ -300,13 +259,6 @@ def main() -> None:
     print(f"{time.perf_counter() - started:.0f} s")
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-
-
-def cpu() -> str:
-    """The processor's name, where the kernel tells it."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
-    names = [row.partition(":")[2].strip() for row in text.splitlines() if row.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 if __name__ == "__main__":

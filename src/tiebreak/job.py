@@ -54,12 +54,14 @@ class Job:
     """One running job of the workflow.
 
     A `training` is set aside under its digest before it is made again. Unfinished work is removed when the job has
-    succeeded, so that a rerun does it again; `keeps_work` leaves it to the job that goes on with it.
+    succeeded, so that a rerun does it again; `keeps_work` leaves it to the job that goes on with it. `confinement`: by
+    what the limits of model-written code were held, of a job that ran some.
     """
 
     def __init__(self, snakemake: Any, *, training: bool = False, keeps_work: bool = False) -> None:
         self.training, self.keeps_work = training, keeps_work
         self.spent: list[Path] = []
+        self.confinement: dict[str, str] | None = None
         self.input, self.output, self.wildcards = snakemake.input, snakemake.output, snakemake.wildcards
         self.params, self.rule = snakemake.params, str(snakemake.rule)
         self.threads = int(self.params.get("threads", snakemake.threads))
@@ -148,6 +150,7 @@ class Job:
             inputs=named(self.input),
             outputs=named(self.output),
             started=self.started,
+            confinement=self.confinement,
         )
         self.write_json(self.paths.records / f"{self.name}.json", found)
 

@@ -8,12 +8,14 @@ from tiebreak.domains.rust.domain import RustDomain
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.job import Job
 from tiebreak.paths import verdict_cache
+from tiebreak.sandbox.probe import enforcement
 from tiebreak.sections.arm import Arm
 from tiebreak.sections.model import Toolbox
 
 
 def open_judge(job: Job, toolbox: Toolbox | None = None) -> Judge:
-    """The verdict engine, with the cache that all studies share."""
+    """The verdict engine, with the cache that all studies share; the job's record then says by what limits are held."""
+    job.confinement = enforcement()
     return Judge(verdict_cache(), workers=job.threads, diagnostics=(toolbox or Toolbox()).diagnostics)
 
 

@@ -36,8 +36,12 @@ def record(
     inputs: Sequence[tuple[str, str]],
     outputs: Sequence[tuple[str, str]],
     started: float,
+    confinement: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The record of a finished job; `inputs` and `outputs` are (name, path) pairs, `started` is seconds since 1970."""
+    """The record of a finished job; `inputs` and `outputs` are (name, path) pairs, `started` is seconds since 1970.
+
+    confinement: of `sandbox.probe.enforcement`, where the job ran model-written code.
+    """
     return {
         "version": VERSION,
         "rule": rule,
@@ -50,6 +54,7 @@ def record(
         "host": host(),
         "versions": versions(),
         "environment": environment(),
+        "confinement": None if confinement is None else dict(confinement),
         "started": stamp(started),
         "ended": stamp(time.time()),
         "seconds": round(time.time() - started, 3),

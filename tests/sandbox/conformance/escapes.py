@@ -120,8 +120,8 @@ REACHING = [
     Escape("attach the host's shared memory", "shared-memory @memory@", "ipc namespace, seccomp", "open"),
     Escape("use the host's semaphores", "semaphores @semaphores@", "ipc namespace, seccomp", "open"),
     Escape("open the host's message queue", "queue @queue@", "ipc namespace, seccomp", "open"),
-    Escape("trace a process of the host", "trace @victim@", "pid namespace, seccomp", "open to root"),
-    Escape("read the memory of a process of the host", "peek @victim@", "pid namespace, seccomp", "open to root"),
+    Escape("trace a process of the host", "trace @victim@", "pid namespace, seccomp", "depends"),
+    Escape("read the memory of a process of the host", "peek @victim@", "pid namespace, seccomp", "depends"),
     Escape("kill a process of the host", "signal @victim@", "pid namespace", "not tried", check=harmless),
     Escape("signal all processes", "signal-all", "pid namespace", "open", RUN),
     bash(
@@ -134,9 +134,9 @@ REACHING = [
 
 RIGHTS = [
     Escape("nest a user namespace", "user-namespace", "--disable-userns, seccomp", "depends"),
-    Escape("make other namespaces", "namespaces", "no capabilities, seccomp", "open to root"),
+    Escape("make other namespaces", "namespaces", "no capabilities, seccomp", "depends"),
     Escape("hold a capability", "capabilities", "--cap-drop ALL", "open to root"),
-    Escape("gain privileges by a program", "privileges", "no_new_privs", "open"),
+    Escape("gain privileges by a program", "privileges", "no_new_privs", "depends"),
     Escape("become another user", "identity", "no capabilities", "open to root"),
     Escape("mount", "mounts", "no capabilities, seccomp", "not tried"),
     Escape("change the root", "chroot", "no capabilities, seccomp", "open to root"),
@@ -148,7 +148,7 @@ RIGHTS = [
     Escape("learn the host's name", "hostname", "uts namespace", "open"),
     Escape("rename the host", "set-hostname", "no capabilities", "not tried"),
     Escape("set the clock", "set-clock", "no capabilities", "not tried"),
-    Escape("raise its priority", "priority", "no capabilities", "open to root"),
+    Escape("raise its priority", "priority", "no capabilities", "depends"),
     Escape("raise its limits", "limits", "hard limits, no capabilities", "depends"),
 ]
 

@@ -41,7 +41,8 @@ class Verdict:
     phase: 0 rustc never ran, 1 parse, 2 type or name resolution, 3 borrow or lifetime, 4 compiles.
     codes: error codes in order of place.
     tests_passed, tests_total: of the test run; zero where nothing ran. truncated: the output limit was hit.
-    late: ended by the wall clock, which depends on the machine's load: such a verdict is not kept.
+    late: ended by what depends on the machine's load or size (the wall clock, a kill, the count of threads): such a
+    verdict is not kept.
     In the verdict of an exam `stdout` is the harness's report (`exam.report`), not what the crate printed.
     """
 

@@ -47,7 +47,7 @@ OWN_TEXT_CODES = BORROW_CODES | frozenset(
 SHARED_CODES = frozenset("E0282 E0283 E0284 E0432 E0433".split())
 # A standard type is written with its path where another crate of the batch has a type of that name
 _STANDARD_PATH = re.compile(r"`[^`\n]*\b(?:std|core|alloc)::")
-_OTHERS = re.compile(r"\bother candidates?\b|\bcrate::")
+_OTHERS = re.compile(r"\bother candidates?\b|\bcrate::|`batch`")
 
 
 @dataclass
