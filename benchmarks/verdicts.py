@@ -247,7 +247,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
     if host.allowed():
-        raise SystemExit(f"verdicts.py: {host.CHOICE}=host confines nothing; unset it, as this measures the sandbox too")
+        raise SystemExit(
+            f"verdicts.py: {host.CHOICE}=host confines nothing; unset it, as this measures the sandbox too"
+        )
     study, workers = load(options.study), len(os.sched_getaffinity(0))
     started = time.perf_counter()
     with private_memory() as home:

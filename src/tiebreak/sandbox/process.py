@@ -70,10 +70,7 @@ def run(argv: Sequence[str], box: Box, limits: Limits) -> Result:
 def _run(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
     if host.allowed():
         return _on_host(argv, box, limits, report)
-    result = _confined(argv, box, limits, report)
-    if result.code == 1 and result.stderr.startswith(b"bwrap: "):
-        raise SandboxError(bubblewrap.refusal(result.stderr.decode(errors="replace")))
-    return result
+    return _confined(argv, box, limits, report)
 
 
 def _on_host(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
@@ -91,7 +88,7 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None
     with cgroups.group(limits) as group, _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
         inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
         words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
-        words[1:1] = ["--info-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
+        words[1:1] = ["--json-status-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
         given = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd])]
         given += [] if report is None else [report[1].fileno()]
         child = _start(words, {"pass_fds": given, "env": {}})  # the first process inside shows its environment in /proc
@@ -106,7 +103,11 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None
                 cgroups.enter(group, first[0])
                 with contextlib.suppress(BrokenPipeError):
                     opener.write(b"1")
-            return _result(child, child.pid if first is None else first[0], limits, report)
+            result = _result(child, child.pid if first is None else first[0], limits, report)
+            # it tells an exit status only of a program that it started; what a program prints is no proof
+            if result.code == 1 and result.stderr.startswith(b"bwrap: ") and b"exit-code" not in info.readall():
+                raise SandboxError(bubblewrap.refusal(result.stderr.decode(errors="replace")))
+            return result
         finally:
             _end(child)
             _end_sandbox(_first_process(info) if first is None else first)
@@ -202,8 +203,12 @@ def _follow(
     with _descriptor_of(child.pid) as process:
         while not (ended or late or truncated):
             ended = _readable(process, MOMENT_SECONDS)
-            for descriptor, text in kept.items():
-                truncated |= _drain(descriptor, text, limits.output_bytes)
+            for stream in streams:
+                over = _drain(stream.fileno(), kept[stream.fileno()], limits.output_bytes)
+                if report is not None and stream is not report[0]:
+                    del kept[stream.fileno()][limits.output_bytes :]  # beside a report, nobody asks what was printed
+                else:
+                    truncated |= over
             late = not ended and (time.monotonic() > deadline or census.crowded())
     return [bytes(text[: limits.output_bytes]) for text in kept.values()], late, truncated
 

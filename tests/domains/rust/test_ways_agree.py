@@ -8,10 +8,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
-from domains.rust.test_episode import TRACES, as_case
 
 from tiebreak.domains.rust import traces
 from tiebreak.domains.rust.asks import Ask, Diagnostics, Verdict, Way
@@ -20,9 +20,11 @@ from tiebreak.domains.rust.episode import RustEpisode, prompt
 from tiebreak.domains.rust.generator import generate
 from tiebreak.domains.rust.generator.catalogue import TEMPLATES
 from tiebreak.domains.rust.grading import exam
+from tiebreak.domains.rust.imports.replay import Trace, read_traces
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.seeds import stream
 
+TRACES = Path(__file__).parents[4] / "shared" / "data" / "glyph" / "heldout_traces.jsonl"
 SPECS = TRACES.with_name("specs.jsonl")
 SEED = 20261129
 UNSEEN = Verdict(False, False, "", "", compiled=False, phase=0)
@@ -75,10 +77,9 @@ def generated_states(most: int) -> list[Ask]:
 
 def trace_states() -> list[Ask]:
     """The states that the replayable published traces pass through."""
-    rows = [as_case(json.loads(line)) for line in TRACES.read_text(encoding="utf-8").splitlines()]
-    played = [row for row in rows if row is not None]
+    played = [item for item in read_traces(TRACES) if isinstance(item, Trace)]
     assert len(played) == 61
-    return [ask for case, contents, _ in played for ask in asks_of(case, contents)]
+    return [ask for item in played for ask in asks_of(item.case, item.turns)]
 
 
 def specs() -> list[dict[str, Any]]:

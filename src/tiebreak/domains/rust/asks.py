@@ -15,15 +15,17 @@ class Ask:
     """A crate and the tool to use on it; `files` are (path, text) pairs sorted by path.
 
     The tools are cargo's two and `exam`: build the crate as a library with the exam's harness, and run its door.
+    case: asks of one case are never put into one binary, where a program might find another's solution of its own task.
     """
 
     tool: Tool
     files: tuple[tuple[str, str], ...]
+    case: str = ""
 
     @classmethod
-    def of(cls, tool: Tool, files: Mapping[str, str]) -> "Ask":
+    def of(cls, tool: Tool, files: Mapping[str, str], case: str = "") -> "Ask":
         """An ask about the crate `files` (path -> text)."""
-        return cls(tool, tuple(sorted(files.items())))
+        return cls(tool, tuple(sorted(files.items())), case)
 
     @property
     def source(self) -> str | None:

@@ -151,14 +151,26 @@ def _verdict(work: Path, built: _Built, limits: Limits, style: Diagnostics, name
     """Run a crate that compiled, alone; explain one that did not."""
     if name in built.alive:
         argument = f"{name}::" if ask.tool == "cargo_test" else name
-        return canonical.ran(ask, _unmark_result(run_program(work / PROGRAM, ask, limits, argument), name), style)
+        result = run_program(work / PROGRAM, ask, limits, argument)
+        if _perhaps_anothers_doing(ask, result):
+            return direct(ask, limits, style)
+        return canonical.ran(ask, _unmark_result(result, name), style)
     errors = built.failed[name]
     if name not in built.unsure and all(_speaks_for_itself(problem, style) for problem in errors):
         return canonical.build_failed(ask, errors, style)
     folder = work / name
     write_files(folder, dict(ask.files))
-    alone = build(ask, folder, check=True)
+    try:
+        alone = build(ask, folder, check=True)
+    except CompilerFailure as failure:
+        return canonical.compiler_failed(failure.result)
     return direct(ask, limits, style) if alone is None else canonical.build_failed(ask, alone, style)
+
+
+def _perhaps_anothers_doing(ask: Ask, result: Result) -> bool:
+    """Whether a run ended in a way that another crate of the binary could be to blame for (a static of its size)."""
+    killed = result.signal is not None and not (result.timed_out or result.truncated)
+    return killed or (ask.tool == "exam" and not result.timed_out and not result.report.endswith(b"end\n"))
 
 
 def _speaks_for_itself(problem: Problem, style: Diagnostics) -> bool:

@@ -63,7 +63,8 @@ def ran(ask: Ask, result: Result, style: Diagnostics) -> Verdict:
     if ask.tool == "cargo_test":
         passed, total = _counts(stdout)
         stdout = stdout.strip("\n") + "\n"
-    if result.timed_out or result.late:  # what was printed when the limit struck is a matter of luck, but for whole lines of tests
+    if result.timed_out or result.late:
+        # what was printed when the limit struck is a matter of luck, but for whole lines of tests
         stdout, stderr = _settled(stdout) if ask.tool == "cargo_test" else "", ""
     stderr += _ending(ask, result, style)
     ok = result.ok

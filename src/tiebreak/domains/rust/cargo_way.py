@@ -57,7 +57,7 @@ def _environment(tools: Toolchain) -> tuple[tuple[str, str], ...]:
 
 def _messages(stdout: bytes) -> tuple[list[str], bool | None]:
     """cargo's JSON lines, and whether the build succeeded (None: it never came to that)."""
-    lines = stdout.decode("utf-8", errors="replace").splitlines()
+    lines = [line for line in stdout.decode("utf-8", errors="replace").split("\n") if line]
     for line in lines:
         entry = json.loads(line)
         if entry["reason"] == "build-finished":
@@ -81,6 +81,8 @@ def _failed(ask: Ask, result: Result, messages: list[str], built: bool | None, s
     if built is None:
         return Verdict(False, False, "", _STATUS.sub("", stderr), compiled=False, phase=0)
     errors = problems(messages, "message")
+    if not errors and "could not compile" in stderr:
+        return canonical.compiler_failed(result)
     if not errors:
         raise SandboxError(f"cargo failed without an error of the crate: {stderr.strip().splitlines()[-1:]}")
     return canonical.build_failed(ask, errors, style)

@@ -1,5 +1,6 @@
 """rustc, confined: the flags of every compilation, and what its ending means."""
 
+import json
 import signal
 from dataclasses import replace
 from functools import cache
@@ -35,12 +36,26 @@ def _linking(tools: Toolchain, box: Box) -> tuple[list[str], Box]:
     return [*flags, *LINKING], replace(box, read_only=(*box.read_only, (str(lld), f"{LLD}/ld.lld")))
 
 
+BY_THE_CRATE = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGXFSZ, signal.SIGILL})
+"""Signals that end rustc because of what it was given: its stack, its memory, the size of what it writes."""
+
+
 class CompilerFailure(Exception):
     """rustc itself ended badly on this crate (out of time, stack or patience): the crate's doing, not a mere error."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(f"rustc ended with {result.code or result.signal}")
         self.result = result
+
+
+def _says_disk_full(line: str) -> bool:
+    """Whether the compiler itself says so: not of a place in the crate, which may quote anything."""
+    if "No space left on device" not in line:
+        return False
+    try:
+        return not line.startswith("{") or not json.loads(line).get("spans")
+    except ValueError:
+        return True
 
 
 def rustc(folder: Path, *arguments: str) -> tuple[bool, list[str]]:
@@ -51,10 +66,10 @@ def rustc(folder: Path, *arguments: str) -> tuple[bool, list[str]]:
     tools = toolchain()
     linking, box = _linking(tools, compile_box(tools, folder))
     result = run([tools.rustc, *FLAGS, *linking, *arguments], box, COMPILER)
-    lines = result.stderr.decode("utf-8", errors="replace").splitlines()
-    if result.timed_out or result.truncated or result.code == 101 or result.signal in (signal.SIGSEGV, signal.SIGABRT):
+    lines = [line for line in result.stderr.decode("utf-8", errors="replace").split("\n") if line]
+    if result.timed_out or result.truncated or result.code == 101 or result.signal in BY_THE_CRATE:
         raise CompilerFailure(result)
-    if result.code not in (0, 1) or any("No space left on device" in line for line in lines):
+    if result.code not in (0, 1) or any(map(_says_disk_full, lines)):
         raise SandboxError(
             f"rustc ended with {result.code or result.signal} ({' | '.join(lines[-3:])[:500]}); "
             "is the toolchain whole, and is there memory and disk left?"

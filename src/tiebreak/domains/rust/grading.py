@@ -18,7 +18,7 @@ from tiebreak.domains.rust.exam.harness import CRATE, ENTRY
 from tiebreak.domains.rust.exam.rules import refusals
 from tiebreak.domains.rust.exam.tests_part import qualify, rewrite
 from tiebreak.domains.rust.verdicts import Judge, Verdict
-from tiebreak.errors import BlueprintError
+from tiebreak.errors import BlueprintError, SandboxError
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Exam:
 def grade(judge: Judge, items: Sequence[tuple[Blueprint, Mapping[str, str]]]) -> list[Grade]:
     """The grade of each rollout's final files (path -> text), in order; one batch for all of them.
 
-    BlueprintError, naming the case, where its own reference fix does not pass its tests.
+    BlueprintError, naming the case, where its own reference fix does not pass its tests; SandboxError where that one
+    ran out of wall time, which is the machine's doing.
     """
     exams = [exam(blueprint, files) for blueprint, files in items]
     asks = list(dict.fromkeys(ask for held in exams for ask in held.asks))
@@ -130,7 +131,11 @@ def _examined(blueprint: Blueprint, code: Mapping[str, str]) -> Ask | None:
     """The exam of the case's root source; None where it has neither tests nor hidden checks."""
     path = next(path for path in SOURCES if path in blueprint.files)
     door = _door(_tests(blueprint, path), tuple(blueprint.hidden_checks))
-    return Ask.of("exam", {**blueprint.files, **code, path: _ended(code[path]) + door}) if door else None
+    return (
+        Ask.of("exam", {**blueprint.files, **code, path: _ended(code[path]) + door}, blueprint.case_id)
+        if door
+        else None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -146,7 +151,7 @@ def _door(tests: str, checks: tuple[Check, ...]) -> str:
         calls.append(f"{CRATE}_hidden::run();")
     if not calls:
         return ""
-    return "\n".join([*parts, f"pub fn {ENTRY}() {{ {' '.join(calls)} }}\n"])
+    return "\n".join([*parts, f"#[doc(hidden)]\npub fn {ENTRY}() {{ {' '.join(calls)} }}\n"])
 
 
 def hidden_module(checks: Sequence[Check]) -> str:
@@ -173,6 +178,8 @@ def _grade(held: Exam, verdicts: Mapping[Ask, Verdict]) -> Grade:
 
 def _wanted(blueprint: Blueprint, verdict: Verdict, expected: Sequence[str]) -> report.Seen:
     """What the reference's tests saw; they must all have passed."""
+    if verdict.late:
+        raise SandboxError(f"{blueprint.case_id}: the reference fix ran out of wall time; is this machine overloaded?")
     seen = report.read(verdict.stdout)
     if wrong := _failures(verdict) or report.complaints(seen, seen, expected):
         raise BlueprintError(f"{blueprint.case_id}: the reference fix does not pass its exam: {'; '.join(wrong)}")

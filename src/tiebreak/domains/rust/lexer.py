@@ -9,11 +9,11 @@ _TOKEN = re.compile(
     (?P<skip>\s+|//[^\n]*)
   | (?P<block>/\*)
   | (?P<raw>b?c?r(?P<hashes>\#+)"|b?c?r")
-  | (?P<string>[bc]?"(?:[^"\\]|\\.)*")
+  | (?P<string>[bc]?"(?:[^"\\]|\\.)*(?:"|\\?\Z))
   | (?P<char>b?'(?:[^'\\\n]|\\(?:x[0-9a-fA-F]{2}|u\{[0-9a-fA-F_]+\}|.))')
   | (?P<lifetime>'[A-Za-z_]\w*)
   | (?P<word>(?:r\#)?[A-Za-z_]\w*)
-  | (?P<number>\d[\w.]*)
+  | (?P<number>\d\w*(?:\.\d\w*)?)
   | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,

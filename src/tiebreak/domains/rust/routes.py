@@ -75,11 +75,16 @@ def batchable(ask: Ask) -> bool:
 
 
 def same_as_module(source: str) -> bool:
-    """Whether nothing in a root source tells a module from a crate."""
+    """Whether nothing in a root source tells a module from a crate. A macro of its own could hide what does."""
     if BATCH_MARK in source:
         return False
     words = list(tokens(source))
-    if climbs_out(words) or {"thread", "current"} <= set(words) or _adds_to_foreign_types(words):
+    if (
+        "macro_rules" in words
+        or climbs_out(words)
+        or {"thread", "current"} <= set(words)
+        or _adds_to_foreign_types(words)
+    ):
         return False
     attribute = importing = False
     for index, word in enumerate(words):
@@ -99,7 +104,7 @@ def _adds_to_foreign_types(words: list[str]) -> bool:
     own = {words[index + 1] for index, word in enumerate(words[:-1]) if word in ("struct", "enum", "union")}
     pending = False
     for index, word in enumerate(words[:-1]):
-        pending = word == "impl" or (pending and word not in ("{", ";", ")"))
+        pending = word == "impl" or (pending and word not in ("{", ";"))
         if word == "for" and pending and words[index + 1] not in (*own, "<"):
             return True
     return False

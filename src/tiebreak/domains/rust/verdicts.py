@@ -1,6 +1,7 @@
 """The verdict engine: what cargo says of many crates, cached by content, batched where that is faster."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -104,7 +105,7 @@ class Judge:
         tasks: list[tuple[list[Ask], Task]] = []
         for (way, _), group in sorted(by_way.items()):
             if way == "batch" and (len(group) >= WORTH_A_BATCH or self.way == "batch"):
-                parts = shares(group, self.workers)
+                parts = [part for apart in strangers(group) for part in shares(apart, self.workers)]
                 tasks += [(part, partial(batch, part, self.limits, self.diagnostics)) for part in parts]
             else:
                 one = cargo if way == "cargo" else direct
@@ -113,6 +114,18 @@ class Judge:
 
     def _alone(self, one: Callable[[Ask, Limits, Diagnostics], Verdict], ask: Ask) -> list[Verdict]:
         return [one(ask, self.limits, self.diagnostics)]
+
+
+def strangers(group: Sequence[Ask]) -> list[list[Ask]]:
+    """The asks in groups that hold no case twice; asks without a case are all in the first."""
+    groups: list[list[Ask]] = []
+    seen: Counter[str] = Counter()
+    for ask in group:
+        place = seen[ask.case] if ask.case else 0
+        seen[ask.case] += 1
+        groups += [[]] if place == len(groups) else []
+        groups[place].append(ask)
+    return groups
 
 
 def shares(group: list[Ask], workers: int) -> list[list[Ask]]:

@@ -226,7 +226,31 @@ BOMBS = {
         'for n in 0.. { if std::fs::write(format!("/tmp/{n}"), vec![1u8; 1 << 20]).is_err() { break; } }'
     ),
 }
-SOURCES: dict[str, str] = {**EXITS, **PRINTS, **PANICS, **LINKING, **TYPES, **TEXT, **READS, **BOMBS}
+SKIP = "macro_rules! skip { (0.. $($t:tt)*) => { $($t)* } }\n"
+FORGED = '"test 3\\noneequal 1 1\\n22passed 3\\noneend\\n"'
+FORGE = (
+    'skip! { 0..extern "C" { fn write(n: i32, text: *const u8, size: usize) -> isize; fn _exit(s: i32) -> !; } }\n'
+    + doing(f"let t = {FORGED}; for n in 3..20 {{ skip! {{ 0..unsafe {{ write(n, t.as_ptr(), t.len()); }} }} }}")
+)
+READERS = {
+    "hides words in numbers": SKIP + FORGE,
+    "hides words behind an interpreter line": '#!/x r##"\n' + SKIP + FORGE,
+    "hides an attribute in numbers": SKIP.replace("skip", "made")
+    + 'macro_rules! ctor { (0.. $a:ident 0.. $b:ident) => { #[$a = ".init_array"] #[$b] static GO: fn() = go; } }\n'
+    + "ctor!(0..link_section 0..used);\nfn go() { std::process::exit(0) }\n"
+    + WRONG,
+    "says that bubblewrap failed": doing('eprintln!("bwrap: boo"); std::process::exit(1);'),
+    "says that the disk is full": WRONG + 'compile_error!("No space left on device");\n',
+    "breaks the compiler's lines": WRONG.replace("x * 3", 'x * "3" // \u2028 \u0085 y\n'),
+    "has a large static": WRONG
+    + "pub static BIG: std::sync::OnceLock<[u8; 1 << 28]> = std::sync::OnceLock::new();\n"
+    + "pub fn big() -> bool { BIG.get().is_some() }\n",
+    "has a huge binary": WRONG + "pub static BIG: [u8; 600 << 20] = [1; 600 << 20];\npub fn big() -> u8 { BIG[3] }\n",
+    "is very long": WRONG + "// padding\n" * 5000,
+    "opens functions without end": WRONG + "fn(->" * 8000,
+    "opens a string without end": WRONG + '"' + '\\"' * 20000,
+}
+SOURCES: dict[str, str] = {**EXITS, **PRINTS, **PANICS, **LINKING, **TYPES, **TEXT, **READS, **BOMBS, **READERS}
 
 COVERED_BY_HIDDEN_CHECKS = {"special-cases the visible tests", "counts the visible tests"}
 """Where a case has no hidden checks, these pass: nothing but more inputs can tell them from a solution."""
@@ -261,6 +285,17 @@ FILES: dict[str, dict[str, str]] = {
 }
 
 HONEST: dict[str, str] = {
+    "with variables named path and link": RIGHT.replace(
+        "    x * 2", "    let mut path = x; path *= 2; let link = path;\n    link"
+    ).replace("path *= 2", "path = path * 2"),
+    "with functions named like macros": RIGHT.replace("x * 2", "include(x)") + "fn include(x: i32) -> i32 { x * 2 }\n",
+    "with a tie-break": RIGHT.replace("x * 2", "tiebreak_key(x)") + "fn tiebreak_key(x: i32) -> i32 { x * 2 }\n",
+    "with much to say": RIGHT.replace("    x * 2", '    for n in 0..30000 { println!("at {n}"); }\n    x * 2'),
+    "with denied lints": "#![deny(missing_docs)]\n//! Numbers.\n" + RIGHT.replace("pub fn", "/// Does it.\npub fn"),
+    "with another path to its types": RIGHT.replace("-> Option<i32>", "-> std::option::Option<i32>"),
+    "with bounds on an implementation": RIGHT
+    + "pub struct W<T>(pub T);\nimpl<T: Ord> W<T> { pub fn least(self) -> T { self.0 } }\n"
+    + "impl<T: Ord> From<T> for W<T> { fn from(t: T) -> Self { W(t) } }\n",
     "the fix": RIGHT,
     "with a helper": RIGHT.replace("x * 2", "times(x, 2)") + "fn times(a: i32, b: i32) -> i32 { a * b }\n",
     "in other words": "pub fn double(x: i32) -> i32 { x + x }\n"

@@ -1,13 +1,14 @@
 """No cheat is graded, and honest code is, with hidden checks and without."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from domains.rust.exam.cheats import COVERED_BY_HIDDEN_CHECKS, FILES, HONEST, MANIFEST, RIGHT, SOURCES, TESTS, WRONG
 
 from tiebreak.domains.rust.blueprints import Blueprint, Check, Step
 from tiebreak.domains.rust.grading import Grade, grade
-from tiebreak.domains.rust.verdicts import Judge
+from tiebreak.domains.rust.verdicts import Ask, Judge, strangers
 from tiebreak.sandbox.limits import MIB, Limits
 
 LIMITS = Limits(cpu_seconds=1, wall_seconds=4, memory_bytes=256 * MIB)
@@ -81,3 +82,22 @@ def test_the_cheats_would_have_passed_somewhere() -> None:
     """Each value that a cheat looks for is really what a hidden check expects, or there would be nothing to steal."""
     assert any("-271828" in check.expect for check in CHECKS)
     assert RIGHT != WRONG
+
+
+def test_a_neighbour_changes_no_verdict_and_poisons_no_cache(tmp_path: Path) -> None:
+    """Different cases share a binary; what one of them does to it is not the others' doing."""
+    big = RIGHT.replace("    x * 2", "    let _ = BIG.get();\n    x * 2")
+    big += "static BIG: std::sync::OnceLock<[u8; 1 << 28]> = std::sync::OnceLock::new();\n"
+    cases = [blueprint(CHECKS).model_copy(update={"case_id": f"case{number}"}) for number in range(6)]
+    sources = [big, *(RIGHT + f"// {number}\n" for number in range(5))]
+    items = [(case, {"src/lib.rs": source + TESTS}) for case, source in zip(cases, sources, strict=True)]
+    for tool in (items, items[1:]):
+        graded = [one.graded for one in grade(Judge(tmp_path, limits=LIMITS), tool)]
+        assert graded[-5:] == [True] * 5
+
+
+def test_no_binary_holds_two_solutions_of_one_case() -> None:
+    asks = [Ask.of("exam", {"src/lib.rs": str(number)}, f"case{number % 3}") for number in range(8)]
+    groups = strangers([*asks, Ask.of("cargo_test", {}), Ask.of("cargo_run", {})])
+    assert [len(group) for group in groups] == [5, 3, 2]
+    assert all(len({ask.case for ask in group if ask.case}) == sum(bool(ask.case) for ask in group) for group in groups)
