@@ -72,6 +72,10 @@ class Bench:
         new = [ask for ask in dict.fromkeys(asks) if ask not in self.verdicts]
         self.verdicts |= zip(new, self.judge(self.known)(new), strict=True)
 
+    def asks(self, scripts: Sequence[Script]) -> list[Ask]:
+        """All that rollouts ask under the study's budget of turns."""
+        return asks_of(scripts, self.study.evaluation.tool_rounds)
+
     def ends(self, ask: Ask) -> bool:
         """Whether the state's program comes to an end; the others would measure nothing but time limits."""
         return not self.verdicts[ask].timed_out
@@ -107,7 +111,7 @@ def one_new_state(bench: Bench, states: Sequence[Ask]) -> tuple[dict[str, Any], 
     kinds: dict[str, list[float]] = {}
     for ask in states:
         kinds.setdefault(bench.kind(ask), []).append(middle["plain"][ask] / middle["ours"][ask])
-    row = {name: median(values.values()) for name, values in middle.items()}
+    row: dict[str, Any] = {name: median(values.values()) for name, values in middle.items()}
     row |= over_states([ratio for ratios in kinds.values() for ratio in ratios])
     row |= {"of": f"{len(states)} states", "by_kind": {kind: median(ratios) for kind, ratios in kinds.items()}}
     return row, middle["plain"]
@@ -150,8 +154,8 @@ def pass_at_k(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
     rounds: dict[str, list[float]] = {"plain": [], "ours": []}
     rng = stream(bench.study.root_seed, "benchmark", "calls")
     for scripts in tqdm(runs.values(), desc="pass@8", leave=False):
-        asks = asks_of(scripts, bench.study.evaluation.tool_rounds)
-        some = rng.sample([ask for ask in asks if bench.ends(ask)], SAMPLE)
+        asks = bench.asks(scripts)
+        some = rng.sample(asks, SAMPLE)
         rounds["plain"].append(bench.shop.seconds(plain, some, bench.workers) / len(some))
         rounds["ours"].append(clocked(play, bench, bench.judge(), scripts) / len(asks))
     return over_rounds(rounds) | {"of": f"{len(runs)} runs, plain on {SAMPLE} calls of each"}
@@ -163,6 +167,17 @@ def play(bench: Bench, judge: Judge, scripts: Sequence[Script]) -> list[RustEpis
         episode
         for block in blocks(bench, scripts)
         for episode in replay(judge, block, bench.study.evaluation.tool_rounds)
+    ]
+
+
+def that_end(bench: Bench, scripts: Sequence[Script]) -> list[Script]:
+    """The rollouts of which all that they ask about or leave comes to an end; else a time limit would be measured."""
+    left = [Ask.of(end.case.cargo_tool, end.files) for end in play(bench, bench.judge(bench.known), scripts)]
+    bench.learn([*bench.asks(scripts), *left])
+    return [
+        script
+        for script, last in zip(scripts, left, strict=True)
+        if all(map(bench.ends, [last, *bench.asks([script])]))
     ]
 
 
@@ -178,9 +193,8 @@ def grades(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
     rng = stream(bench.study.root_seed, "benchmark", "grades")
     for scripts in tqdm(runs.values(), desc="grades", leave=False):
         items = [(end.case, end.files) for end in play(bench, bench.judge(bench.known), scripts)]
-        asks = [Ask.of(case.cargo_tool, files) for case, files in rng.sample(items, SAMPLE)]
-        bench.learn(asks)
-        some, judge = [ask for ask in asks if bench.ends(ask)], bench.judge()
+        some = [Ask.of(case.cargo_tool, files) for case, files in rng.sample(items, SAMPLE)]
+        judge = bench.judge()
         rounds["plain"].append(bench.shop.seconds(plain, some, bench.workers) / len(some))
         rounds["ours"].append(sum(clocked(grade, judge, part) for part in blocks(bench, items)) / len(items))
     return over_rounds(rounds) | {"of": f"{len(runs)} runs, plain on {SAMPLE} rollouts of each"}
@@ -211,14 +225,25 @@ def measure(bench: Bench, paths: Paths) -> dict[str, Any]:
     cases, cases_from = held_out(bench.study, paths)
     runs, runs_from = workloads(bench.study, paths, cases)
     states = crate_states(cases, bench.study.root_seed)
-    asks = {run: asks_of(scripts, bench.study.evaluation.tool_rounds) for run, scripts in runs.items()}
     with Watch() as programs:
-        bench.learn([*states, *(ask for called in asks.values() for ask in called)])
+        bench.learn(states)
     states = [ask for ask in states if bench.ends(ask)]
     print(f"{len(states)} states of {len(cases)} held-out cases from {cases_from}")
-    calls, distinct = sum(map(len, asks.values())), sum(len(set(called)) for called in asks.values())
-    print(f"rollouts of {len(runs)} runs from {runs_from}: {calls} calls, {distinct} of them new to their run")
-    found: dict[str, Any] = {"cases": cases_from, "rollouts": runs_from, "calls": calls, "distinct": distinct}
+    played = {run: that_end(bench, scripts) for run, scripts in runs.items()}
+    asks = [bench.asks(scripts) for scripts in played.values()]
+    found: dict[str, Any] = {
+        "cases": cases_from,
+        "rollouts": runs_from,
+        "played": sum(map(len, played.values())),
+        "left_out": sum(map(len, runs.values())) - sum(map(len, played.values())),
+        "calls": sum(map(len, asks)),
+        "distinct": sum(len(set(called)) for called in asks),
+    }
+    runs = played
+    print(
+        f"{found['played']} rollouts of {len(runs)} runs from {runs_from} ({found['left_out']} left out, as a program "
+        f"of theirs never ends): {found['calls']} calls, {found['distinct']} of them new to their run"
+    )
 
     def note(name: str, row: dict[str, Any]) -> None:
         found[name] = row

@@ -123,7 +123,7 @@ def test_linking_the_library_in_changes_no_verdict(
 
 
 @pytest.mark.parametrize(("asks", "workers", "sizes"), [
-    (3, 2, [3]), (8, 2, [4, 4]), (9, 2, [5, 4]), (193, 1, [97, 96]), (400, 2, [100] * 4), (384, 2, [192] * 2),
+    (3, 2, [3]), (31, 2, [31]), (33, 2, [17, 16]), (193, 1, [97, 96]), (400, 2, [100] * 4), (384, 2, [192] * 2),
 ])  # fmt: skip
 def test_batches_are_of_one_size(asks: int, workers: int, sizes: list[int]) -> None:
     group = [program(f'fn main() {{ print!("{number}"); }}') for number in range(asks)]

@@ -22,8 +22,9 @@ from tiebreak.sandbox.limits import Limits
 
 __all__ = ["Ask", "Diagnostics", "Judge", "Limits", "Verdict", "Way"]
 
-WORTH_A_BATCH = 4
-BATCH_SIZE = 192  # rustc starts twice a batch, linking is once; memory is about 1 MiB a crate
+WORTH_A_BATCH = 2
+WORTH_A_SHARE = 16  # crates; each share costs as much again as some ten crates: rustc starts twice or more, one linking
+BATCH_SIZE = 192  # memory is about 1 MiB a crate
 
 Task = Callable[[], list[Verdict]]
 
@@ -37,7 +38,7 @@ def engine() -> str:
 class Judge:
     """Verdicts on crates. `cache`: a folder that may be shared by processes and runs, or None.
 
-    workers: threads that compile and run side by side. way: `auto` batches from four misses on; the other ways are
+    workers: threads that compile and run side by side. way: `auto` batches from two misses on; the other ways are
     upper bounds (a crate that a batch could see differently is judged by rustc alone, one with an unusual manifest by
     cargo). diagnostics: `full` is rustc's text, `short` one line an error and its place.
     Counters: `asked`, `hits` (answered by the cache or by an equal ask of the same call), `ran`.
@@ -110,7 +111,7 @@ class Judge:
             else:
                 one = cargo if way == "cargo" else direct
                 tasks += [([ask], partial(self._alone, one, ask)) for ask in group]
-        return tasks
+        return sorted(tasks, key=lambda task: len(task[0]), reverse=True)
 
     def _alone(self, one: Callable[[Ask, Limits, Diagnostics], Verdict], ask: Ask) -> list[Verdict]:
         return [one(ask, self.limits, self.diagnostics)]
@@ -131,7 +132,7 @@ def strangers(group: Sequence[Ask]) -> list[list[Ask]]:
 def shares(group: list[Ask], workers: int) -> list[list[Ask]]:
     """Batches of about one size, none too large, as many as keep all workers busy where there is enough for them."""
     fewest = -(-len(group) // BATCH_SIZE)
-    count = max(1, min(-(-fewest // workers) * workers, len(group) // WORTH_A_BATCH))
+    count = max(1, min(-(-fewest // workers) * workers, len(group) // WORTH_A_SHARE))
     size = -(-len(group) // count)
     return [group[start : start + size] for start in range(0, len(group), size)]
 
