@@ -140,7 +140,8 @@ def a_repeated_state(bench: Bench, states: Sequence[Ask], plain_seconds: dict[As
     """Each state asked again, alone and in a batch, by a process that finds the cache full."""
     judge = bench.judge(bench.known)
     judge(states)
-    hits = {ask: median(clocked(judge, [ask]) for _ in range(HITS)) for ask in states}
+    rounds = [[clocked(judge, [ask]) for ask in states] for _ in range(HITS)]
+    hits = {ask: median(values) for ask, *values in zip(states, *rounds, strict=True)}
     together = median(clocked(judge, states) / len(states) for _ in range(HITS))
     if judge.hits != judge.asked:
         raise SystemExit("verdicts.py: a state of a full cache was judged anew; the measurement is void")
@@ -202,9 +203,11 @@ def grades(bench: Bench, runs: dict[str, list[Script]]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def private_memory() -> Iterator[Path]:
-    """A folder in memory that is the scratch home and the temporary folder of all that this process starts."""
-    with tempfile.TemporaryDirectory(prefix="benchmark-", dir=scratch.home()) as name:
-        home = Path(name)
+    """A folder in memory that is the scratch home and the temporary folder of all that this process starts.
+
+    It is scratch itself, so that the next judge anywhere removes what a killed benchmark leaves.
+    """
+    with scratch.scratch() as home:
         for part in ("scratch", "tmp"):
             (home / part).mkdir()
         with (

@@ -65,6 +65,8 @@ CORNERS = {
     "macro": library("macro_rules! two { () => { 2 } }\n" + test_module("assert_eq!(two!(), 3);")),
     "second file": library("mod more;\n" + test_module("assert_eq!(more::one(), 2);"),
                            **{"src/more.rs": "pub fn one() -> i32 { 1 }\n"}),
+    "wants a backtrace": library('pub fn f() { std::env::set_var("RUST_BACKTRACE", "1"); panic!("x") }\n'
+                                 + test_module("f();")),
     "asks cargo": library(test_module('assert_eq!(env!("CARGO_PKG_NAME"), option_env!("X").unwrap_or("x"));')),
     "program": program('fn main() { println!("hello"); }\n'),
     "program fails": program('fn main() { println!("before"); let v: Vec<i32> = vec![]; println!("{}", v[0]); }\n'),

@@ -169,9 +169,11 @@ def test_the_sample_shows_every_outcome(request: pytest.FixtureRequest) -> None:
 
 @needs_data
 def test_accepted_specs_have_their_published_statuses(request: pytest.FixtureRequest) -> None:
-    rows = [row for row in specs() if row["published_outcome"] == "accepted"]
-    states = [state for row in rows for state in spec_states(row["spec"])][: 4 * request.config.getoption("--states")]
-    verdicts = judged([ask for ask, _ in states], "batch", "full")
-    for (_, expected), verdict in zip(states, verdicts, strict=True):
-        assert expected is None or verdict.ok == expected
-        assert verdict.compiled
+    """A planned failure may also be one to compile; the last state of each spec is a success."""
+    rows = [row for row in specs() if row["published_outcome"] == "accepted"][: request.config.getoption("--states")]
+    states = [spec_states(row["spec"]) for row in rows]
+    verdicts = iter(judged([ask for plan in states for ask, _ in plan], "batch", "full"))
+    for plan in states:
+        found = [next(verdicts) for _ in plan]
+        assert all(expected in (None, verdict.ok) for (_, expected), verdict in zip(plan, found, strict=True))
+        assert found[-1].ok

@@ -30,9 +30,11 @@ def route(ask: Ask, wanted: Way) -> Way:
 
 
 def plain(ask: Ask) -> bool:
-    """Whether bare rustc sees what it would see under cargo: manifest, files, and no look at cargo's variables."""
+    """Whether bare rustc sees what it would see under cargo: manifest, files, and no look at cargo's variables, nor at
+    the debugging information that only cargo asks for.
+    """
     sources = [text for path, text in ask.files if path.endswith(".rs")]
-    if any(re.search(r"\benv\s*!|\boption_env\b", text) for text in sources):
+    if any(re.search(r"\benv\s*!|\boption_env\b|(?i:backtrace)", text) for text in sources):
         return False
     return plain_manifest(dict(ask.files).get("Cargo.toml", "")) and plain_files(ask)
 
