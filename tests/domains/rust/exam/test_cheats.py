@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from domains.rust.exam.cheats import COVERED_BY_HIDDEN_CHECKS, FILES, HONEST, MANIFEST, RIGHT, SOURCES, TESTS, WRONG
+from domains.rust.exam.cheats import COVERED_BY_HIDDEN_CHECKS, FILES, MANIFEST, RIGHT, SOURCES, TESTS, WRONG
+from domains.rust.exam.honest import HONEST
 
 from tiebreak.domains.rust.blueprints import Blueprint, Check, Step
 from tiebreak.domains.rust.grading import Grade, grade

@@ -1,7 +1,8 @@
 """Words that are refused, where they are refused, and that comments and strings hold any word."""
 
 import pytest
-from domains.rust.exam.cheats import HONEST, RIGHT, WRONG
+from domains.rust.exam.cheats import RIGHT, WRONG
+from domains.rust.exam.honest import HONEST
 
 from tiebreak.domains.rust.exam.rules import REACHING, refusals
 
