@@ -63,6 +63,13 @@ def test_the_order_inside_maps_and_of_threads_does_not_matter() -> None:
     assert complaints(other, seen({}), ["-14"]) == []
 
 
+def test_what_is_inside_maps_does_matter() -> None:
+    found = read(to_text([("test", "a"), ("equal", "P { x: 12 }", "P { x: 12 }"), ("passed", "a"), ("end",)]))
+    other = read(to_text([("test", "a"), ("equal", "P { x: 21 }", "P { x: 12 }"), ("passed", "a"), ("end",)]))
+    assert complaints(found, found, []) == []
+    assert len(complaints(other, found, [])) == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [

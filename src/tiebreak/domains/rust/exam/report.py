@@ -1,12 +1,14 @@
 """The harness's report: read, and compared with the reference's. Expected values exist here and not in the program."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Event = tuple[str, ...]
 SHOWN = 80  # characters of a value in a reason
+WORD = re.compile(r"\w+|\W")
 PARTS = {"test": 1, "passed": 1, "failed": 1, "value": 2, "panicked": 1, "end": 0}
 
 
@@ -98,7 +100,7 @@ def _difference(seen: Sequence[Event], wanted: Sequence[Event]) -> str | None:
 def _loose(event: Event) -> Event:
     """An event without the order inside maps and sets, which the standard library draws anew for each program."""
     kind, *parts = event
-    return (kind, *("".join(sorted(part)) if "{" in part else part for part in parts))
+    return (kind, *("".join(sorted(WORD.findall(part))) if "{" in part else part for part in parts))
 
 
 def _short(text: str) -> str:
