@@ -32,10 +32,12 @@ rule all:
     input:
         report="<results>/report/index.html",
         arms=collect("<results>/arms/{arm}/summary.json", arm=STUDY.arms),
+        tasks="<results>/data/report/index.html",
 
 
 rule data:
     input:
+        page="<results>/data/report/index.html",
         traces="<results>/data/sft.parquet",
         prompts=collect("<results>/data/{split}.parquet", split=["pool", "holdout"]),
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
@@ -52,6 +54,7 @@ rule evals:
 
 include: "rules/blueprints.smk"
 include: "rules/traces.smk"
+include: "rules/data_page.smk"
 include: "rules/base.smk"
 include: "rules/sft.smk"
 include: "rules/rlvr.smk"

@@ -22,9 +22,10 @@ class Task:
     family: str
     difficulty: str
     template: str
+    depth: int = 1
 
 
-KINDS = st.tuples(st.sampled_from("fg"), st.sampled_from("eh"), st.sampled_from("tuvw"))
+KINDS = st.tuples(st.sampled_from("fg"), st.sampled_from("eh"), st.sampled_from("tuv"), st.integers(1, 2))
 
 
 @st.composite
@@ -40,8 +41,8 @@ def sized(draw: st.DrawFn) -> tuple[list[Task], Splits]:
     return cases, Splits(sft=cuts[0], pool=cuts[1] - cuts[0], holdout=cuts[2] - cuts[1])
 
 
-def stratum(case: Task) -> tuple[str, str, str]:
-    return case.family, case.difficulty, case.template
+def stratum(case: Task) -> tuple[str, str, int, str]:
+    return case.family, case.difficulty, case.depth, case.template
 
 
 @given(sized(), st.integers(0, 2**40), st.randoms(use_true_random=False))
@@ -101,8 +102,11 @@ def test_a_small_holdout_of_many_strata_holds_every_family_and_difficulty() -> N
     assert all(abs(count - 82 / 3) < 3 for count in Counter(difficulty[name] for name in found["holdout"]).values())
 
 
-@given(st.dictionaries(st.tuples(st.text(), st.text(), st.text()), st.integers(0, 30), max_size=8), st.data())
-def test_apportioned_seats_add_up(counts: dict[tuple[str, str, str], int], data: st.DataObject) -> None:
+@given(
+    st.dictionaries(st.tuples(st.text(), st.text(), st.integers(), st.text()), st.integers(0, 30), max_size=8),
+    st.data(),
+)
+def test_apportioned_seats_add_up(counts: dict[tuple[str, str, int, str], int], data: st.DataObject) -> None:
     wanted = data.draw(st.integers(0, sum(counts.values())))
     seats = apportion(counts, wanted, data.draw(st.integers(0, max(0, sum(counts.values()) - 1))))
     assert sum(seats.values()) == wanted

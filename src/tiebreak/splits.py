@@ -1,4 +1,4 @@
-"""Which cases training, RL and evaluation see: disjoint, of exact size, alike in family, difficulty and template.
+"""Which cases training, RL and evaluation see: disjoint, of exact size, alike in family, difficulty, depth, template.
 
 The holdout is drawn first, then the pool, then the cases of SFT. A case that is too near to one that was drawn for
 another split is left out of the draws that follow.
@@ -15,7 +15,7 @@ from tiebreak.errors import DataError
 from tiebreak.sections.data import Splits
 from tiebreak.seeds import stream
 
-Stratum = tuple[str, str, str]
+Stratum = tuple[str, str, int, str]
 Near = Callable[[Collection[str], Collection[str]], Collection[str]]
 """(case ids that were drawn, case ids that are left) -> those of the left that are too near to a drawn one."""
 
@@ -45,8 +45,8 @@ def split(cases: Sequence[Case], splits: Splits, root_seed: int) -> dict[str, li
 def divide(cases: Sequence[Case], splits: Splits, root_seed: int, near: Near = nothing_near) -> Division:
     """The splits sft, pool and holdout; the order of `cases` does not matter.
 
-    By `cases`, every split has its share of each family, difficulty and template. By `templates`, whole templates are
-    held out, and the cases of those that the holdout has no room for are in no split.
+    By `cases`, every split has its share of each family, difficulty, depth and template. By `templates`, whole
+    templates are held out, and the cases of those that the holdout has no room for are in no split.
     Raises DataError where there are too few cases.
     """
     check(cases, splits)
@@ -131,16 +131,17 @@ def enough(name: str, size: int, left: int, found: Division) -> None:
 def shuffled_strata(cases: Sequence[Case], root_seed: int) -> dict[Stratum, list[str]]:
     """The case ids of each stratum in a seeded order, which depends on nothing but the stratum's own cases.
 
-    Strata of one family stand together, inside them those of one difficulty, and their templates in a seeded order.
+    Strata of one family stand together, inside them those of one difficulty and depth, and their templates in a seeded
+    order.
     """
     strata: dict[Stratum, list[str]] = defaultdict(list)
     for case in cases:
-        strata[case.family, case.difficulty, case.template].append(case.case_id)
+        strata[case.family, case.difficulty, case.depth, case.template].append(case.case_id)
     places = {stratum: stream(root_seed, "splits", "order", *stratum).random() for stratum in strata}
     for stratum, ids in strata.items():
         ids.sort()
         stream(root_seed, "splits", *stratum).shuffle(ids)
-    return {stratum: strata[stratum] for *_, stratum in sorted((*key[:2], places[key], key) for key in strata)}
+    return {stratum: strata[stratum] for *_, stratum in sorted((*key[:3], places[key], key) for key in strata)}
 
 
 def apportion(sizes: Mapping[Stratum, int], wanted: int, offset: int = 0) -> dict[Stratum, int]:

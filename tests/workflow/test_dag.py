@@ -52,7 +52,7 @@ def rules(checkout: Checkout) -> set[str]:
 
 
 def test_a_fresh_study_runs_every_rule(fresh: Checkout) -> None:
-    once = ["blueprints", "cases", "splits", "leakage", "traces", "prompts", "parity", "sft"]
+    once = ["blueprints", "cases", "splits", "leakage", "traces", "prompts", "parity", "data_page", "sft"]
     many = {"ties": 3, "trial": 6, "rlvr": 6, "probe": 7, "evaluation": 21}
     jobs = fresh.jobs()
     assert jobs == dict.fromkeys(once, 1) | many | COMPARISONS
@@ -61,10 +61,10 @@ def test_a_fresh_study_runs_every_rule(fresh: Checkout) -> None:
 
 @pytest.mark.parametrize(
     ("target", "last"),
-    [("data", "parity"), ("base", "base"), ("sft", "sft"), ("evals", "evaluation"), ("report", "report")],
+    [("data", "data_page"), ("base", "base"), ("sft", "sft"), ("evals", "evaluation"), ("report", "report")],
 )
 def test_targets_end_at_their_stage(fresh: Checkout, target: str, last: str) -> None:
-    order = ["parity", "base", "sft", "evaluation", "report"]
+    order = ["data_page", "base", "sft", "evaluation", "report"]
     jobs = fresh.jobs(target)
     assert last in jobs and not set(order[order.index(last) + 1 :]) & set(jobs)
 

@@ -40,6 +40,11 @@ class Case(Protocol):
         """easy, medium or hard."""
         ...
 
+    @property
+    def depth(self) -> int:
+        """How many attempts its demonstration takes, detours apart."""
+        ...
+
 
 class TraceTurn(TypedDict):
     """A turn of a training trace; `loss` says whether the model is to learn to write it."""

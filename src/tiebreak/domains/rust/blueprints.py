@@ -82,6 +82,11 @@ class Blueprint(Strict):
         return "src/main.rs" if self.runs else "src/lib.rs"
 
     @property
+    def depth(self) -> int:
+        """How many cargo calls the plan makes: one, and one more for each failure to recover from."""
+        return sum(step.tool in CARGO_TOOLS for step in self.steps)
+
+    @property
     def cargo_tool(self) -> Literal["cargo_test", "cargo_run"]:
         """The cargo call of the family."""
         return "cargo_run" if self.runs else "cargo_test"
