@@ -53,7 +53,7 @@ def test_one_cause_is_one_row_with_the_most_frequent_first() -> None:
         (0, 1, "a_b"),
         (0, 1, "bare"),
     ]
-    assert found[0]["reason"] == "step n expected '…', got '…'"
+    assert found[0]["reason"] == "expected '…', got '…'"
 
 
 def test_similarities_are_those_of_the_gate() -> None:

@@ -61,10 +61,10 @@ def reject_reasons(rejects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def folded(reason: str, case_id: str) -> str:
-    """A reason without what is the case's own."""
+    """A reason without what is the case's own, or stands in its row already."""
     plain = reason.splitlines()[0].replace(case_id, "…") if reason else ""
     plain = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", plain)
-    return re.sub(r"\d+", "n", plain).removeprefix("…: ")
+    return re.sub(r"\d+", "n", re.sub(r"^(…: )?(step \d+:? )?", "", plain))
 
 
 def examples(traces: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
