@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,12 +29,23 @@ SECONDS = 60  # a state that runs into this is no state of the benchmark (see ve
 
 
 def _call(words: Sequence[str], folder: Path) -> int:
+    return _output(words, folder)[0]
+
+
+def _output(words: Sequence[str], folder: Path) -> tuple[int, str]:
+    """The exit status and what was printed."""
     tools = toolchain()
     library = f"{tools.sysroot}/lib/rustlib/{tools.target}/lib"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CARGO", "RUST"))}
     environment = kept | {"PATH": f"{tools.sysroot}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": library}
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, timeout=SECONDS, check=False)
-    return done.returncode
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def plain_output(tool: str, files: Mapping[str, str], folder: Path) -> tuple[int, str]:
+    """Exit status and output of `cargo test` or `cargo run` on these files, in a folder that may have built before."""
+    write_files(folder, files)
+    return _output(["cargo", "test" if tool == "cargo_test" else "run", "--offline", "--quiet"], folder)
 
 
 def plain(ask: Ask, folder: Path) -> None:
