@@ -53,9 +53,9 @@ class Limits:
 
 
 COMPILER = Limits(
-    cpu_seconds=240,
-    wall_seconds=900,
-    memory_bytes=8192 * MIB,
+    cpu_seconds=60,
+    wall_seconds=600,
+    memory_bytes=4096 * MIB,
     processes=512,
     file_bytes=512 * MIB,
     open_files=4096,

@@ -215,3 +215,36 @@ def test_what_a_batch_would_see_differently_is_not_batched(name: str) -> None:
 def test_an_unusual_manifest_goes_to_cargo(more: str) -> None:
     files = {"Cargo.toml": MANIFEST + more, "src/lib.rs": ADD}
     assert routes.route(Ask.of("cargo_test", files), "auto") == "cargo"
+
+
+def knot(width: int) -> str:
+    """A match whose check for completeness takes time exponential in its width."""
+    rows = [
+        ", ".join(value if place == at else "_" for at in range(width))
+        for value in ("true", "false")
+        for place in range(width)
+    ]
+    arms = "".join(f"        ({row}) => {number},\n" for number, row in enumerate(rows))
+    return (
+        f"pub fn f(x: ({', '.join(['bool'] * width)})) -> i32 {{\n    match x {{\n{arms}        _ => -1,\n    }}\n}}\n"
+    )
+
+
+def test_a_crate_that_takes_long_to_compile_costs_its_neighbours_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch that holds it is given up soon; alone it may take what a crate may take."""
+    slow = library(ADD + knot(20) + test_module("assert_eq!(add(1, 2), 3);"))
+    asks = [
+        slow,
+        *(library(ADD + f"pub const N: i32 = {number};\n" + test_module("add(1, 2);")) for number in range(5)),
+    ]
+    assert batch.patience(128).cpu_seconds * 7 < batch.COMPILER.cpu_seconds * 3
+    spent: list[int] = []
+
+    def patience(crates: int) -> Limits:
+        spent.append(crates)
+        return replace(batch.COMPILER, cpu_seconds=1)
+
+    monkeypatch.setattr(batch, "patience", patience)
+    verdicts = Judge(None, way="batch")(asks)
+    assert verdicts == Judge(None, way="direct")(asks) and all(verdict.ok for verdict in verdicts)
+    assert spent == [6, 3, 2, 3], "halves, down to the one"

@@ -10,7 +10,7 @@ from tiebreak.domains.rust.toolchain import Toolchain, compile_box, toolchain
 from tiebreak.errors import SandboxError
 from tiebreak.sandbox import host
 from tiebreak.sandbox.bubblewrap import Box
-from tiebreak.sandbox.limits import COMPILER
+from tiebreak.sandbox.limits import COMPILER, Limits
 from tiebreak.sandbox.process import Result, run
 
 # What cargo's dev profile turns on (overflow checks, debug assertions) comes with opt-level 0
@@ -58,14 +58,14 @@ def _says_disk_full(line: str) -> bool:
         return True
 
 
-def rustc(folder: Path, *arguments: str) -> tuple[bool, list[str]]:
-    """Run rustc in `folder`, confined: whether it succeeded, and its JSON lines.
+def rustc(folder: Path, *arguments: str, limits: Limits = COMPILER) -> tuple[bool, list[str]]:
+    """Run rustc in `folder`, confined to `limits`: whether it succeeded, and its JSON lines.
 
     CompilerFailure if the crate made it crash or run out of time; SandboxError if the machine did.
     """
     tools = toolchain()
     linking, box = _linking(tools, compile_box(tools, folder))
-    result = run([tools.rustc, *FLAGS, *linking, *arguments], box, COMPILER)
+    result = run([tools.rustc, *FLAGS, *linking, *arguments], box, limits)
     lines = [line for line in result.stderr.decode("utf-8", errors="replace").split("\n") if line]
     if result.timed_out or result.truncated or result.code == 101 or result.signal in BY_THE_CRATE:
         raise CompilerFailure(result)
