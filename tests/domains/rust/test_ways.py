@@ -57,6 +57,12 @@ CORNERS = {
     "super at the root": library("use super::*;\npub fn f() {}\n"),
     "crate path": library(ADD + "pub fn f() -> i32 { crate::add(1, 2) }\n" + test_module("assert_eq!(f(), 4);")),
     "inner attribute": library("#![deny(unused_variables)]\npub fn f() { let x = 1; }\n"),
+    "late constant": library(ADD + "pub fn f<T>() { const { assert!(size_of::<T>() > 99) } }\nfn g() { f::<u8>() }\n"
+                             + "pub fn h() { const { panic!() } }\nuse std::mem::size_of;\n"
+                             + test_module("assert_eq!(add(1, 2), 3);")),
+    "late associated constant": library("pub struct W<T>(T);\nimpl<T> W<T> { const A: () = panic!(); "
+                                        "pub fn f() { Self::A } }\nfn g() { W::<u8>::f() }\n" + ADD
+                                        + test_module("assert_eq!(add(1, 2), 3);")),
     "type name": library("pub struct S;\n" + test_module('assert_eq!(std::any::type_name::<S>(), "");')),
     "module path": library(test_module('assert_eq!(module_path!(), "");')),
     "foreign type": library("pub struct M(u8);\nimpl std::ops::Add<M> for String { type Output = u8;\n"
@@ -104,7 +110,7 @@ def test_corner_cases_agree_in_all_ways(by_way: dict[str, dict[str, Verdict]]) -
 def test_corner_cases_are_what_they_say(by_way: dict[str, dict[str, Verdict]]) -> None:
     found = by_way["batch"]
     assert [name for name in CORNERS if found[name].ok] == [
-        "passes", "no tests", "exits", "program", "program reads arguments",
+        "passes", "no tests", "exits", "late associated constant", "program", "program reads arguments",
         "tests of a program", "program with library",
     ]  # fmt: skip
     assert (found["fails"].tests_passed, found["fails"].tests_total) == (1, 3)

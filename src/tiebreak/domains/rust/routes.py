@@ -3,6 +3,7 @@
 import re
 import tomllib
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from tiebreak.domains.rust.asks import Ask, Way
@@ -86,6 +87,7 @@ def same_as_module(source: str) -> bool:
         or climbs_out(words)
         or {"thread", "current"} <= set(words)
         or _adds_to_foreign_types(words)
+        or _evaluates_late(words)
     ):
         return False
     attribute = importing = False
@@ -110,6 +112,13 @@ def _adds_to_foreign_types(words: list[str]) -> bool:
         if word == "for" and pending and words[index + 1] not in (*own, "<"):
             return True
     return False
+
+
+def _evaluates_late(words: list[str]) -> bool:
+    """Whether a constant could be evaluated only where its function is compiled, which depends on who may call it."""
+    items = [words[index + 1] for index, word in enumerate(words[:-1]) if word == "const"]
+    generic = "trait" in words or ("impl", "<") in pairwise(words)
+    return "{" in items or (generic and any(word not in ("fn", "*") for word in items))
 
 
 def _is_path_or_macro(words: list[str], index: int) -> bool:
