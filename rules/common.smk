@@ -59,4 +59,6 @@ def preflight():
 refuse(checks.check_targets, sys.argv[1:], STUDY)
 
 if workflow.is_main_process:
+    checks.limit_gpus(workflow, max(GPUS.values()))
     atexit.register(checks.announce_retraining, workflow, STUDY, PATHS)
+    atexit.register(checks.announce_devices, workflow)

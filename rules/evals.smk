@@ -28,6 +28,7 @@ rule probe:
         probe=lookup(dpath="probe", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
         threads=STUDY.evaluation.threads,
+        gpus=GPUS["evaluation"],
         code=lookup(dpath="probe", within=CODE),
         toolchain=TOOLCHAIN,
     script:
@@ -60,6 +61,7 @@ rule evaluation:
         evaluation=lookup(dpath="evaluation", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
         threads=STUDY.evaluation.threads,
+        gpus=GPUS["evaluation"],
         code=lookup(dpath="evaluation", within=CODE),
         toolchain=TOOLCHAIN,
     script:

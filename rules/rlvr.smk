@@ -51,6 +51,7 @@ rule trial:
         rlvr=lookup(dpath="rlvr", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
         threads=STUDY.rlvr.threads,
+        gpus=GPUS["rlvr"],
         code=lookup(dpath="trial", within=CODE),
         toolchain=TOOLCHAIN,
     script:
@@ -85,6 +86,7 @@ rule rlvr:
         rlvr=lookup(dpath="rlvr", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
         threads=STUDY.rlvr.threads,
+        gpus=GPUS["rlvr"],
         code=lookup(dpath="rlvr", within=CODE),
         toolchain=TOOLCHAIN,
     script:

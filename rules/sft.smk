@@ -26,6 +26,7 @@ rule sft:
         model=lookup(dpath="model", within=PARTS),
         sft=lookup(dpath="sft", within=PARTS),
         threads=STUDY.sft.threads,
+        gpus=GPUS["sft"],
         code=lookup(dpath="sft", within=CODE),
         toolchain=TOOLCHAIN,
     script:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcards
 
+from tiebreak import devices
 from tiebreak.errors import GateError
 from tiebreak.job import Job, Tee
 from tiebreak.sections.evaluation import Probe
@@ -55,6 +56,29 @@ def test_a_job_writes_its_log_and_a_record_of_what_it_read_and_made(folder: Path
     threads = record["environment"]["OMP_NUM_THREADS"]
     assert (threads, record["params"]["threads"], record["wildcards"]["arm"]) == ("3", 3, "dense")
     assert sys.stderr is sys.__stderr__ or not isinstance(sys.stderr, Tee)
+
+
+def test_a_job_holds_the_gpus_that_it_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(devices.SIMULATED, "4,5,6")
+    monkeypatch.setattr(devices, "lock_folder", lambda: folder / "leases")
+    with Job(task(gpus=2)) as job:
+        job.write_json(job.output.made, {"visible": os.environ[devices.VISIBLE]})
+    assert json.loads(Path(job.output.made).read_text()) == {"visible": "4,5"}
+    record = json.loads((folder / "results/s/records/rule-dense-0.json").read_text())
+    assert [item["device"] for item in record["gpus"]] == ["4", "5"]
+    with devices.lease(3, wait_seconds=0) as free:
+        assert free == ["4", "5", "6"]
+
+
+def test_gpus_that_are_not_there_are_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(devices.SIMULATED, "0")
+    with pytest.raises(SystemExit) as stopped:
+        run(task(gpus=4))
+    assert stopped.value.code == 1
+    assert "4 GPUs are needed, 1 are here (0)" in capsys.readouterr().err
+    assert not isinstance(sys.stderr, Tee)
 
 
 def test_a_refusal_is_its_text_alone_and_exit_status_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tiebreak.errors import ConfigError
-from tiebreak.preflight import check_targets
+from tiebreak.preflight import allotment, check_targets
 from tiebreak.study import load
 
 STUDY = load("laptop", Path(__file__).parents[1])
@@ -44,3 +44,14 @@ def test_what_it_has_not_is_named(target: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_targets(["all", target], STUDY)
     assert str(caught.value).startswith(f"{target}: ") and message in str(caught.value)
+
+
+def test_a_dry_run_says_who_would_get_which_gpus() -> None:
+    jobs = {("rlvr", 4): 15, ("evaluation", 1): 3, ("sft", 1): 1}
+    assert allotment(jobs, ["0", "1", "2", "3"]) == [
+        "  rlvr: 15 jobs with 4 GPUs each, 1 at a time on 0, 1, 2, 3",
+        "  evaluation: 3 jobs with 1 GPU each, 3 at a time on 0, 1, 2, 3",
+        "  sft: 1 job with 1 GPU each, 1 at a time on 0, 1, 2, 3",
+    ]
+    assert allotment({("rlvr", 4): 1}, ["0"]) == ["  rlvr: 1 job with 4 GPUs each, not on this machine, which has 1"]
+    assert allotment({}, ["0"]) == []

@@ -21,6 +21,10 @@ class EngineError(TiebreakError):
     """An inference engine that cannot load or serve a model."""
 
 
+class DeviceError(TiebreakError):
+    """GPUs that are not here, or not free."""
+
+
 class TrainingError(TiebreakError):
     """A training that cannot start or go on."""
 

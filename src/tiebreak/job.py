@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 import traceback
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ from typing import Any, Self, TextIO, TypeVar, cast
 from pydantic import BaseModel
 
 from tiebreak.archive import keep, set_aside, unfinished
+from tiebreak.devices import lease
 from tiebreak.digest import json_digest
 from tiebreak.errors import TiebreakError
 from tiebreak.paths import Paths, job_name
@@ -61,10 +63,13 @@ class Job:
     def __init__(self, snakemake: Any, *, training: bool = False, keeps_work: bool = False) -> None:
         self.training, self.keeps_work = training, keeps_work
         self.spent: list[Path] = []
+        self.held = ExitStack()
         self.confinement: dict[str, str] | None = None
         self.input, self.output, self.wildcards = snakemake.input, snakemake.output, snakemake.wildcards
         self.params, self.rule = snakemake.params, str(snakemake.rule)
         self.threads = int(self.params.get("threads", snakemake.threads))
+        self.gpus = int(self.params.get("gpus", 0))  # Snakemake cuts resources to its limits
+        self.devices: list[str] = []
         self.name = job_name(self.rule, dict(self.wildcards.items()))
         self.paths = Paths(self.params.study)
         self.log_path = Path(str(snakemake.log[0]))
@@ -76,6 +81,10 @@ class Job:
         self.log = open(self.log_path, "w", encoding="utf-8")
         self.streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = (cast(TextIO, Tee(stream, self.log)) for stream in self.streams)
+        try:
+            self.devices = self.held.enter_context(lease(self.gpus))
+        except TiebreakError as error:
+            self.__exit__(type(error), error, None)
         if self.training:
             for path in set_aside(self.workplace, Path(str(self.output[0])).parent):
                 print(f"{self.name}: the finished training was set aside as {path}", file=sys.stderr)
@@ -93,6 +102,7 @@ class Job:
             else:
                 self.log_traceback(error)
         finally:
+            self.held.close()
             sys.stdout, sys.stderr = self.streams
             self.log.close()
 
@@ -151,6 +161,7 @@ class Job:
             outputs=named(self.output),
             started=self.started,
             confinement=self.confinement,
+            devices=self.devices,
         )
         self.write_json(self.paths.records / f"{self.name}.json", found)
 

@@ -6,10 +6,12 @@ The study file is checked when it is loaded, also in a dry run; the machine neve
 import difflib
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tiebreak.archive import finished
+from tiebreak.devices import devices
 from tiebreak.errors import ConfigError, SandboxError
 from tiebreak.paths import Paths, job_name
 from tiebreak.study import Study
@@ -115,3 +117,41 @@ def announce_retraining(workflow: Any, study: Study, paths: Paths) -> None:
     """At the end of a dry run, say what a real one would train again."""
     if workflow.dryrun and getattr(workflow, "_dag", None) is not None and (again := retrainings(workflow.dag, paths)):
         print(announcement(again, study), file=sys.stderr)
+
+
+def announce_devices(workflow: Any) -> None:
+    """At the end of a dry run, say which jobs would take GPUs, and how they share those of this machine."""
+    if not workflow.dryrun or getattr(workflow, "_dag", None) is None:
+        return
+    jobs = [
+        (job.rule.name, int(job.resources.get("gpu", 0))) for job in workflow.dag.needrun_jobs(exclude_finished=False)
+    ]
+    if lines := allotment(Counter(job for job in jobs if job[1]), devices()):
+        print("\n".join(["tiebreak: GPUs", *lines]), file=sys.stderr)
+
+
+def limit_gpus(workflow: Any, largest: int) -> None:
+    """Let no more jobs start on this machine than its GPUs can hold; a job that got none would wait while it runs.
+
+    What the user says (--resources gpu=N) stands, and a cluster knows its own. largest: what the study's largest job
+    takes; Snakemake cuts a job's request to the limit, so a smaller one would hide that it cannot run here.
+    """
+    if largest and workflow.local_exec and "gpu" not in workflow.global_resources:
+        workflow.register_resource("gpu", max(largest, len(devices())))
+
+
+def allotment(jobs: Mapping[tuple[str, int], int], known: Sequence[str]) -> list[str]:
+    """A line for each rule and number of GPUs: how many jobs, and how many of them the `known` devices hold at once."""
+    lines = []
+    for (rule, gpus), count in jobs.items():
+        at_once = min(count, len(known) // gpus)
+        where = (
+            f"{at_once} at a time on {', '.join(known)}" if at_once else f"not on this machine, which has {len(known)}"
+        )
+        lines.append(f"  {rule}: {plural(count, 'job')} with {plural(gpus, 'GPU')} each, {where}")
+    return lines
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

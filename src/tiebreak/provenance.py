@@ -37,10 +37,11 @@ def record(
     outputs: Sequence[tuple[str, str]],
     started: float,
     confinement: Mapping[str, str] | None = None,
+    devices: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The record of a finished job; `inputs` and `outputs` are (name, path) pairs, `started` is seconds since 1970.
 
-    confinement: of `sandbox.probe.enforcement`, where the job ran model-written code.
+    confinement: of `sandbox.probe.enforcement`, where the job ran model-written code. devices: the GPUs it held.
     """
     return {
         "version": VERSION,
@@ -52,6 +53,7 @@ def record(
         "command": ["snakemake", *(path for _, path in outputs)],
         "git": git_state(Path()),
         "host": host(),
+        "gpus": gpus(devices),
         "versions": versions(),
         "environment": environment(),
         "confinement": None if confinement is None else dict(confinement),
@@ -89,6 +91,16 @@ def host() -> dict[str, Any]:
     return {"name": platform.node(), "system": platform.platform(), "cpu": cpu_name(), "cores": os.cpu_count()}
 
 
+def gpus(held: Sequence[str]) -> list[dict[str, str]]:
+    """The GPUs that a job held, with name and driver as far as NVIDIA's tool tells them."""
+    told: dict[str, dict[str, str]] = {}
+    if held:
+        query = ["nvidia-smi", "--query-gpu=index,name,driver_version", "--format=csv,noheader"]
+        rows = [line.split(", ") for line in (output(query) or "").splitlines()]
+        told = {row[0]: {"name": row[1], "driver": row[2]} for row in rows if len(row) == 3}
+    return [{"device": device, **told.get(device, {})} for device in held]
+
+
 def cpu_name() -> str:
     """The CPU's model, where the system tells."""
     try:
@@ -119,7 +131,11 @@ def git_state(folder: Path) -> dict[str, Any]:
 
 def git(folder: Path, *arguments: str) -> str | None:
     """What a git command prints; None where it fails or there is no git."""
-    command = ["git", "-C", str(folder), *arguments]
+    return output(["git", "-C", str(folder), *arguments])
+
+
+def output(command: Sequence[str]) -> str | None:
+    """What a command prints; None where it fails or is not there."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
