@@ -1,5 +1,7 @@
 """Write `project.txt`, the hash-locked closure of `project.in`: `python requirements/lock.py` (needs `uv` on PATH).
 
+What the lock holds already keeps its version; remove its lines, or the file, to let it move.
+
 The lock names no index: pip asks the one that its machine is configured for. torch is the CPU build (`+cpu`), from a
 folder of wheels that PIP_FIND_LINKS names. The registry's builds must not stand beside it: pip prefers a file whose
 hash the index already told it, and would take the CUDA build, without the libraries that that build needs.
@@ -28,9 +30,10 @@ def main() -> None:
         "--no-emit-index-url",
         "--no-header",
     ]
-    command += ["--quiet", "--no-annotate", "--python-version", "3.11", "--find-links", wheels]
-    lock = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    (HERE / "project.txt").write_text(HEADER + lock)
+    lock = HERE / "project.txt"
+    command += ["--quiet", "--no-annotate", "--python-version", "3.11", "--find-links", wheels, "-o", str(lock)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    lock.write_text(HEADER + lock.read_text())
 
 
 if __name__ == "__main__":
