@@ -49,10 +49,14 @@ def parity_faults():
 
 
 def preflight():
-    """Before the first job: what only the machine can answer, and whether finished trainings may be run again."""
+    """Before the first job: what only the machine can answer, and whether finished trainings may be run again.
+
+    On a cluster the jobs run elsewhere, and each finds out for itself.
+    """
     allowed = config.get("retrain", False)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
-    refuse(checks.check_machine, workflow.dag, config["study"])
+    if workflow.local_exec:
+        refuse(checks.check_machine, workflow.dag, config["study"])
 
 
 # Snakemake tells a Snakefile nothing of its targets, and of a wrong one only that no rule makes it.

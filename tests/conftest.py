@@ -16,11 +16,13 @@ settings.load_profile("tiebreak")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--states N`: how many crate states of each source the ways to a verdict are compared on. `--sandbox host`: hold
-    the host backend, which confines nothing, against the conformance suite of sandboxes.
+    the host backend, which confines nothing, against the conformance suite of sandboxes. `--slurm`: run the whole
+    minute study through Slurm.
     """
     parser.addoption("--states", type=int, default=20, help="crate states of each source to compare the ways on")
     backends = ("bubblewrap", "host")
     parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
+    parser.addoption("--slurm", action="store_true", help="also run the whole minute study through Slurm")
 
 
 @pytest.fixture(scope="session")
