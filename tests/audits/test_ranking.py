@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, somersd
 
 from tiebreak.audits.ranking import PAIRS, pairs_by_group, ranking, somers_d
+from tiebreak.audits.stored import PLACE
 
+ROLLOUT = [*PLACE, "arm", "template", "stop", "graded"]
 LEVELS = st.sampled_from([-5.0, -1.0, -0.5, 0.0, 0.5, 10.0])
 GROUP = st.lists(st.tuples(LEVELS, st.booleans()), min_size=1, max_size=12)
 
@@ -92,6 +94,8 @@ def test_errors_are_no_pair_and_a_seed_repeats() -> None:
 
 def test_training_has_its_own_reward_alone() -> None:
     frame = rollouts([1.0, 2.0, 0.0, 5.0], [True, False, False, True], source="training")
+    frame = frame.assign(step=1.0, group=0.0)
     frame[["reward.dense", "reward.sparse"]] = np.nan
-    found = ranking(frame.assign(step=1.0, group=0.0), ["dense", "sparse"], seed=3, draws=200)
+    found = ranking(frame, ["dense", "sparse"], seed=3, draws=200)
     assert found[["arm", "shape", "own", "pairs"]].to_numpy().tolist() == [["dense", "dense", True, 4]]
+    assert found.equals(ranking(frame[[*ROLLOUT, "reward"]], ["dense", "sparse"], seed=3, draws=200))

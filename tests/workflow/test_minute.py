@@ -93,7 +93,7 @@ def test_a_fourth_arm_runs_its_own_rules_and_the_comparisons(
     checkout = branch(minute)
     checkout.edit(STUDY, "  sparse: {}\n", "  sparse: {}\n  fourth: {phase: 1.0}\n")
     own = {"ties": 1, "trial": 1, "rlvr": 1, "probe": 1, "evaluation": 2}
-    assert checkout.jobs("--config", f"study={STUDY}") == own | {"arm": 1, "analysis": 1, "report": 1}
+    assert checkout.jobs("--config", f"study={STUDY}") == own | {"arm": 1, "analysis": 1, "audits": 1, "report": 1}
 
 
 def digest_of_another(checkout: Checkout) -> str:

@@ -78,7 +78,8 @@ def selections(ended: pd.DataFrame, shapes: Sequence[str]) -> Iterator[tuple[str
     for source, of_source in ended.groupby("source", observed=True):
         whole = [(EVERY, of_source), *of_source.groupby("arm", observed=True)]
         for arm, part in whole:
-            columns = {shape: f"reward.{shape}" for shape in shapes if part[f"reward.{shape}"].notna().any()}
+            scored = {shape: f"reward.{shape}" for shape in shapes}
+            columns = {shape: name for shape, name in scored.items() if name in part and part[name].notna().any()}
             if arm not in columns and arm != EVERY:
                 columns[str(arm)] = "reward"
             for shape, column in columns.items():

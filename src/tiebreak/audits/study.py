@@ -48,7 +48,7 @@ def checks(stored: Stored, steps: pd.DataFrame, recorded: Lines, shapes: Sequenc
 
 def rewards_compared(rollouts: pd.DataFrame, shape: str) -> pd.Series:
     """For each rollout of the shape's own arm that has both rewards, whether the recomputed one is another."""
-    pair = rollouts.loc[rollouts["arm"] == shape, ["reward", f"reward.{shape}"]].dropna()
+    pair = rollouts.reindex(columns=["reward", f"reward.{shape}"])[rollouts["arm"] == shape].dropna()
     return (pair["reward"] - pair[f"reward.{shape}"]).abs() >= TOLERANCE
 
 

@@ -56,7 +56,8 @@ def render(found: dict[str, Any]) -> Iterator[str]:
     """An audit for people: facts a line each, then each table under its name."""
     import pandas as pd
 
-    for name, value in found.items():
+    for key, value in found.items():
+        name = key.replace("_", " ")
         if isinstance(value, list) and value and isinstance(value[0], dict):
             yield f"\n{name} ({len(value)})"
             yield pd.DataFrame(value).to_string(index=False, na_rep="–", float_format=decimals)
@@ -88,13 +89,13 @@ def from_log(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     frame = read_orchestrator(arguments.path)
     if arguments.out is not None:
         store(arguments.out, "kept", kept(frame), kept_svg(frame))
-    first = frame.iloc[0].to_dict() if len(frame) else {}
+    first = [
+        f"step {row.step}: {row.dropped_total} of {row.batch}, so {row.kept} kept" for row in frame[:1].itertuples()
+    ]
     return 0, {
         "steps": len(frame),
-        "steps where training_examples is not kept": differing(frame),
-        "first step": f"{first['dropped_total']} of {first['batch']} dropped, {first['kept']} kept"
-        if first
-        else "none",
+        "steps_where_training_examples_is_not_kept": differing(frame),
+        "dropped": first,
         "batches": records(frame),
     }
 
@@ -119,7 +120,7 @@ def own_groups(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         drawn = drawings({"figure_groups": table, **others}, list(dict.fromkeys(steps["arm"])))
         store(arguments.out, "groups", table, drawn.get("audit_groups", ""))
     return int(bool(differing)), {
-        "differing from steps.jsonl": differing,
+        "differing_from_steps.jsonl": differing,
         "runs": records(audit.by_run(steps)),
         "steps": records(steps),
     }
@@ -184,9 +185,9 @@ def tamper(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     return int(alarms > 0), {
         "rollouts": len(found.rollouts),
         "calls": len(found.calls),
-        "attempts at what a model may not touch": len(attempts),
-        "of these not refused": through,
-        "by kind": records(audit.calls(found)),
+        "attempts_at_what_a_model_may_not_touch": len(attempts),
+        "not_refused": through,
+        "by_kind": records(audit.calls(found)),
         "outcomes": records(audit.outcomes(found.rollouts)),
         "attempts": records(attempts),
         "findings": records(parted),
@@ -201,7 +202,7 @@ def unsolved(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     found, reader = rollouts(arguments)
     lost = taxonomy.never_solved(found.rollouts, reader.phases)
     counts = taxonomy.counted(lost, found.rollouts, reader.phases)
-    return 0, {"never solved": records(lost), "by phase": records(counts)}
+    return 0, {"never_solved": records(lost), "by_phase": records(counts)}
 
 
 def protocol(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
