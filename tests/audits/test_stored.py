@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -90,6 +91,9 @@ def test_equal_conversations_are_read_once() -> None:
     reader = WordReader()
     rows = [row("reach:ran", sample=0), row("reach:ran", sample=1), row("reach:ran", sample=2, stop="budget")]
     found = stored([rows[:1], rows[1:]], reader)
+    seeded = [turn | {"sampling_seed": 5} for turn in rows[0].stored.turns]
+    stored([rows, [replace(rows[0], stored=rows[0].stored._replace(turns=seeded))]], other := WordReader())
+    assert other.reads == 2, "seeds are no part of what is read"
     assert reader.reads == 2 and found.rollouts["reached"].tolist() == ["ran"] * 3
 
 

@@ -83,9 +83,9 @@ def call_rows(readings: Sequence[Reading], start: int) -> Iterator[tuple[int, st
 
 def digest(item: StoredRollout) -> bytes:
     """What a reading depends on, in 16 bytes."""
-    facts = None if item.facts is None else sorted((key, str(value)) for key, value in item.facts.items())
-    parts = [item.case_id, item.stop, str(facts), *(part for turn in item.turns for part in turn.values())]
-    return blake2b("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    said = (part for turn in item.turns for part in (turn["role"], turn["content"]))
+    parts = [item.case_id, item.stop, str(item.facts), *said]
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
