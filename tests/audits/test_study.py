@@ -8,6 +8,7 @@ from tiebreak.audits.stored import stored
 from tiebreak.audits.study import checks, document, records, tables
 
 GROUP = {"step": 1, "rewards": [1.0, 2.0], "terms": [{"bonus": 0.0}, {"bonus": 1.0}], "success": [False, False]}
+CHECKED = {"rewards": {"compared": 3, "differing": 0}, "steps": {"compared": 1, "differing": []}}
 ROWS = [
     row("reach:success pay:3", sample=0, graded=True, success=True, reward=3.0),
     row("reach:ran pay:1 call:peek/failed", sample=1, reward=1.0),
@@ -25,7 +26,7 @@ def made():
 
 def test_every_table_is_there_and_json(made) -> None:
     found, _, parts = made
-    text = json.dumps(document(parts, {}, found, draws=200), allow_nan=False)
+    text = json.dumps(document(parts, CHECKED, found, draws=200), allow_nan=False)
     audits = json.loads(text)
     assert audits["rollouts"] == {"evaluation": 3, "training": 1} and audits["calls"] == 1
     assert audits["tables"]["group_runs"][0]["no_success_shaped"] == 1
@@ -38,7 +39,7 @@ def test_every_table_is_there_and_json(made) -> None:
 def test_the_same_rollouts_give_the_same_document(made) -> None:
     found, steps, parts = made
     again = tables(found, steps, WordReader(), seed=1, draws=200)
-    assert document(parts, {}, found) == document(again, {}, found)
+    assert document(parts, CHECKED, found) == document(again, CHECKED, found)
 
 
 def test_stored_rewards_are_held_against_recomputed_ones(made) -> None:
@@ -54,3 +55,24 @@ def test_missing_is_null_and_whole_is_whole(made) -> None:
     rows = records(made[0].rollouts)
     assert rows[3]["repetition"] is None and rows[3]["step"] == 1 and rows[0]["graded"] is True
     assert isinstance(rows[0]["reward"], int)
+
+
+def test_the_statements_say_what_the_tables_hold(made) -> None:
+    found, _, parts = made
+    said = document(parts, CHECKED, found)["statements"]
+    text = {about: [row["text"] for row in said if row["about"] == about] for about in {row["about"] for row in said}}
+    assert text["checks"][0] == "3 stored rewards were computed again from conversations and facts: 0 differ."
+    assert text["tampering"] == [
+        "1 of 1 call in 4 rollouts went after something that a model may not touch; not refused: 0."
+    ]
+    assert text["findings"] == ["dense: 0 of 1 successes were not graded, and 0 of 1 graded rollouts were no success."]
+    assert text["groups"] == [
+        "dense-seed0: 0 of 1 groups tied. Of 1 without any success the shaping varied in 1; in 0 the penalty table "
+        "alone told rollouts apart, and 0 tied."
+    ]
+    assert text["ranking"] == [
+        "The dense reward pays a graded rollout more than one that is not in 1 of 1 pairs of 1 mixed groups, the same "
+        "in 0, less in 0: Somers' D 1.000 (no interval: one template)."
+    ]
+    assert text["never_solved"] == ["dense never solved 1 of 2 cases; furthest phase: 1 ran."]
+    assert text["protocol"] == ["dense: 3 of 3 rollouts ended well without a breach."]

@@ -7,6 +7,7 @@ import pandas as pd
 
 from tiebreak.audits import groups, protocol, tamper, taxonomy
 from tiebreak.audits.ranking import ranking
+from tiebreak.audits.statements import statements
 from tiebreak.audits.stored import Stored
 from tiebreak.audits.ties import TOLERANCE
 from tiebreak.domains.reading import Reader
@@ -55,15 +56,17 @@ def rewards_compared(rollouts: pd.DataFrame, shape: str) -> pd.Series:
 def document(
     found: Mapping[str, pd.DataFrame], checked: Mapping[str, Any], stored: Stored, **settings: Any
 ) -> dict[str, Any]:
-    """The audits as one JSON value: `rollouts` read by source, `settings`, `checks`, and the rows of every table."""
+    """The audits as one JSON value: `rollouts` read by source, `settings`, `checks`, the rows of every table, and
+    `statements` in words."""
     by_source = stored.rollouts["source"].value_counts().sort_index()
-    return {
+    audits = {
         "rollouts": {str(source): int(count) for source, count in by_source.items()},
         "calls": len(stored.calls),
         "settings": settings,
         "checks": dict(checked),
         "tables": {name: records(frame) for name, frame in found.items()},
     }
+    return audits | {"statements": statements(audits)}
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
