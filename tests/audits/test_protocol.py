@@ -7,7 +7,7 @@ from tiebreak.audits.stored import stored
 
 ROWS = [
     row("slip:bad slip:bad", sample=0, new_tokens=10, stop="malformed"),
-    row("slip:bad slip:worse", sample=1, new_tokens=20),
+    row("slip:bad slip:worse", sample=1, new_tokens=20, success=True),
     row("", sample=2, new_tokens=30),
     row("", sample=3, new_tokens=100, stop="tokens", truncated=True),
     row("slip:worse", arm="sft", run="sft"),
@@ -24,6 +24,7 @@ def test_breaches_by_hand() -> None:
         "stop_malformed": 1,
         "stop_tokens": 1,
         "clean": 1,
+        "gave_up": 1,
     }
     assert dense.loc["bad", "times"] == 3 and set(dense["of_rollouts"]) == {4}
     assert table.loc[("sft", "clean"), ["rollouts", "of_rollouts"]].tolist() == [0, 1]

@@ -75,4 +75,6 @@ def test_the_statements_say_what_the_tables_hold(made) -> None:
         "in 0, less in 0: Somers' D 1.000 (no interval: one template)."
     ]
     assert text["never_solved"] == ["dense never solved 1 of 2 cases; furthest phase: 1 ran."]
-    assert text["protocol"] == ["dense: 3 of 3 rollouts ended well without a breach."]
+    assert text["protocol"] == [
+        "dense: 3 of 3 rollouts ended without a breach; 2 gave up: they ended by themselves without a success."
+    ]

@@ -11,12 +11,14 @@ QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 def cleanliness(rollouts: pd.DataFrame, slips: Sequence[str]) -> pd.DataFrame:
     """For each source, arm and slip: rollouts that have it, of all, and how often it occurs in all of them.
 
-    `stop_<word>` counts how rollouts ended; `clean` those that ended with `final` and have no slip at all.
+    `stop_<word>` counts how rollouts ended; `clean` those that ended with `final` and have no slip at all; `gave_up`
+    those that ended with `final` and without success.
     """
     marks = pd.DataFrame({slip: rollouts[slip].astype("int64") for slip in slips})
     stops = {f"stop_{word}": rollouts["stop"].eq(word).astype("int64") for word in sorted(set(rollouts["stop"]))}
-    clean = (rollouts["stop"].eq("final") & (marks.sum(axis=1) == 0)).astype("int64")
-    marks = marks.assign(**stops, clean=clean)
+    ended = rollouts["stop"].eq("final")
+    ways = {"clean": ended & (marks.sum(axis=1) == 0), "gave_up": ended & ~rollouts["success"].eq(True)}
+    marks = marks.assign(**stops, **{name: way.astype("int64") for name, way in ways.items()})
     keys = [rollouts[name] for name in PER]
     wide = {
         "rollouts": (marks > 0).groupby(keys, observed=True).sum(),

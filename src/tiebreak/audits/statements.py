@@ -5,6 +5,8 @@ from typing import Any
 
 from tiebreak.audits.ranking import EVERY
 
+WAYS = ("clean", "gave_up")  # how a rollout ended, and no breach
+
 Rows = list[dict[str, Any]]
 
 
@@ -94,18 +96,21 @@ def never_solved(counts: Rows) -> Iterator[str]:
 
 
 def protocol(rows: Rows) -> Iterator[str]:
-    """How many rollouts of each arm's evaluations ended well without a breach, and the breach that most have."""
+    """How many rollouts of each arm's evaluations have no breach, which breach most have, and how many gave up."""
     for arm in dict.fromkeys(row["arm"] for row in rows if row["source"] == "evaluation"):
         part = {row["what"]: row for row in rows if (row["source"], row["arm"]) == ("evaluation", arm)}
-        clean = part["clean"]
-        slips = [row for name, row in part.items() if name != "clean" and not name.startswith("stop_")]
+        clean, gave_up = part["clean"], part["gave_up"]
+        slips = [row for name, row in part.items() if name not in WAYS and not name.startswith("stop_")]
         worst = max(slips, key=frequency, default=None)
         most = (
             f"; the commonest breach is {worst['what']}, in {worst['rollouts']:,}"
             if worst and worst["rollouts"]
             else ""
         )
-        yield f"{arm}: {clean['rollouts']:,} of {clean['of_rollouts']:,} rollouts ended well without a breach{most}."
+        yield (
+            f"{arm}: {clean['rollouts']:,} of {clean['of_rollouts']:,} rollouts ended without a breach{most}; "
+            f"{gave_up['rollouts']:,} gave up: they ended by themselves without a success."
+        )
 
 
 def frequency(row: Mapping[str, Any]) -> int:

@@ -54,7 +54,9 @@ def test_slips_by_hand() -> None:
     content = "\n".join(["CALLX", "CALL broken", call, call, "FINAL: one", "FINAL: two"])
     found = slips(read_transcript([{"role": "assistant", "content": content}]))
     wanted = {"malformed": 1, "glued": 1, "names_source": 2, "no_final": 0, "extra_final": 1, "late_call": 0}
-    assert found == wanted | {"repeated_id": 1}
+    assert found == wanted | {"repeated_id": 0}  # the second c1 was never run
+    again = turns(("cargo_test", False, "failed")) * 2
+    assert slips(read_transcript(again))["repeated_id"] == 1
     clean = slips(read_transcript(turns(("cargo_test", True, ""))))
     assert clean == dict.fromkeys(SLIPS, 0)
     late = slips(read_transcript(turns(("cargo_test", True, ""), ("cargo_test", True, ""), final="no more")))

@@ -20,7 +20,8 @@ class RustReader:
 
     phases: no_verdict is a rollout without an answered cargo call; compiled one whose tests or program never came to an
     end (a timeout, or no test to run); ran one that did. slips: `no_final` and `extra_final` are 1 where there is none
-    or more than one line-initial FINAL; `late_call` counts calls after the first success.
+    or more than one line-initial FINAL; `late_call` counts calls after the first success, `repeated_id`
+    those that were answered, and refused, because an earlier call has their id.
     """
 
     phases: Sequence[str] = PHASES
@@ -75,7 +76,7 @@ def _came_to_an_end(item: Answered) -> bool:
 
 def slips(transcript: Transcript) -> dict[str, int]:
     """How often each breach of the protocol occurs."""
-    ids = [item.call.id for item in transcript.answered]
+    ids = [item.call.id for item in transcript.answered if item.ok is not None]
     counts = (
         transcript.malformed,
         sum(turn.glued for turn in transcript.turns),
