@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.audits.groups import COUNTS, by_run, by_step, disagreements, measure
@@ -58,6 +58,7 @@ def test_no_groups_give_empty_tables() -> None:
 REWARDS = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 10.0]), min_size=1, max_size=8)
 
 
+@settings(max_examples=40)
 @given(st.lists(REWARDS, min_size=1, max_size=12))
 def test_counts_are_parts_of_a_whole(rewards) -> None:
     records = [group(one, shaping=one, success=[value == 10.0 for value in one]) for one in rewards]

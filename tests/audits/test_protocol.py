@@ -1,5 +1,5 @@
 from audits.readings import WordReader, row
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.audits.protocol import cleanliness, histogram, lengths
@@ -38,6 +38,7 @@ def test_lengths_by_hand() -> None:
     assert (dense["turns_mean"], dense["turns_max"]) == (1.0, 1)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=30), st.integers(1, 30))
 def test_a_histogram_loses_nobody(tokens, bins) -> None:
     rows = [row("", sample=number, new_tokens=count) for number, count in enumerate(tokens)]

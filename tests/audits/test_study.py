@@ -78,3 +78,14 @@ def test_the_statements_say_what_the_tables_hold(made) -> None:
     assert text["protocol"] == [
         "dense: 3 of 3 rollouts ended without a breach; 2 gave up: they ended by themselves without a success."
     ]
+
+
+def test_a_study_whose_arms_were_all_stopped() -> None:
+    found, reader = stored([[row("", arm="sft", run="sft")], []], WordReader()), WordReader()
+    steps = by_step({"dense-seed0": []}, reader.shaping)
+    parts = tables(found, steps, reader, seed=1, draws=200)
+    said = document(parts, checks(found, steps, {"dense-seed0": []}, ["dense"]), found)["statements"]
+    assert [one["text"] for one in said if one["about"] == "never_solved"] == [
+        "sft never solved 1 of 1 cases; furthest phase: 1 nothing."
+    ]
+    assert not [one for one in said if one["about"] in ("groups", "ranking")]

@@ -1,5 +1,5 @@
 from audits.readings import WordReader, row
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.audits.stored import stored
@@ -36,6 +36,7 @@ def test_never_solved_by_hand() -> None:
 ROLLOUT = st.tuples(st.sampled_from("abc"), st.sampled_from(["dense", "sft"]), st.sampled_from(PHASES), st.booleans())
 
 
+@settings(max_examples=40)
 @given(st.lists(ROLLOUT, min_size=1, max_size=20))
 def test_every_evaluated_case_is_solved_or_in_one_phase(rollouts) -> None:
     rows = [
