@@ -21,7 +21,6 @@ from tiebreak.paths import Paths, parse_run, run_name
 CORE = (
     "case_id family template arm training_seed repetition sample stop valid success graded rewards new_tokens truncated"
 ).split()
-SOURCES = ("evaluation", "probe", "training")
 WORDS = "source run arm case_id family template stop reached kind outcome detail".split()
 NUMBERS = ["repetition", "step", "group", "reward"]
 PLACE = ["source", "run", "repetition", "step", "group", "case_id", "sample"]
