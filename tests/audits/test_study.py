@@ -74,7 +74,7 @@ def test_the_statements_say_what_the_tables_hold(made) -> None:
         "The dense reward pays a graded rollout more than one that is not in 1 of 1 pairs of 1 mixed groups, the same "
         "in 0, less in 0: Somers' D 1.000 (no interval: one template)."
     ]
-    assert text["never_solved"] == ["dense never solved 1 of 2 cases; furthest phase: 1 ran."]
+    assert text["never_solved"] == ["dense never solved 1 of 2 cases in 2 samples each; furthest phase: 1 ran."]
     assert text["protocol"] == [
         "dense: 3 of 3 rollouts ended without a breach; 2 gave up: they ended by themselves without a success."
     ]
@@ -86,6 +86,6 @@ def test_a_study_whose_arms_were_all_stopped() -> None:
     parts = tables(found, steps, reader, seed=1, draws=200)
     said = document(parts, checks(found, steps, {"dense-seed0": []}, ["dense"]), found)["statements"]
     assert [one["text"] for one in said if one["about"] == "never_solved"] == [
-        "sft never solved 1 of 1 cases; furthest phase: 1 nothing."
+        "sft never solved 1 of 1 cases in 1 sample each; furthest phase: 1 nothing."
     ]
     assert not [one for one in said if one["about"] in ("groups", "ranking")]

@@ -30,7 +30,8 @@ def test_never_solved_by_hand() -> None:
     ]
     counts = counted(lost, rollouts, PHASES).set_index(["arm", "reached"])
     assert counts.loc["dense", "cases"].to_dict() == {"nothing": 1, "ran": 1, "success_not_graded": 1}
-    assert set(counts.loc["dense", "of_cases"]) == {4} and set(counts.loc["dense", "never_solved"]) == {3}
+    assert set(counts.loc["dense", "of_cases"]) == {4}
+    assert set(counts.loc["dense", "samples"]) == {3} and set(counts.loc["dense", "never_solved"]) == {3}
 
 
 ROLLOUT = st.tuples(st.sampled_from("abc"), st.sampled_from(["dense", "sft"]), st.sampled_from(PHASES), st.booleans())

@@ -16,7 +16,7 @@ def tables() -> dict[str, pd.DataFrame]:
     steps = pd.DataFrame({"run": "dense-seed0", "arm": "dense", "training_seed": 0, "step": [1, 2]})
     shares = {"tied_fraction": [0.1, 0.9], "no_success_fraction": [0.5, 0.6], "shaped_fraction": [0.3, None]}
     unsolved = [
-        {"arm": arm, "reached": phase, "cases": cases, "never_solved": 6, "of_cases": 12}
+        {"arm": arm, "reached": phase, "cases": cases, "never_solved": 6, "of_cases": 12, "samples": 24}
         for arm, counts in {"sft": (0, 1, 2), "dense": (3, 2, 1)}.items()
         for phase, cases in zip(PHASES, counts, strict=True)
     ]
@@ -59,7 +59,7 @@ def test_bars_are_the_cases_of_each_phase(tables) -> None:
     widths = [[bar.get_width() for bar in bars] for bars in axis.containers]
     assert widths == [[0, 3], [1, 2], [2, 1]]  # sft above dense, a list a phase
     assert [bar.get_x() for bar in axis.containers[2]] == [1, 5]
-    assert [label.get_text() for label in axis.get_yticklabels()] == ["sft (of 12)", "dense (of 12)"]
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["sft (12 × 24)", "dense (12 × 24)"]
 
 
 def test_ranking_lists_all_then_the_arms(tables) -> None:

@@ -90,7 +90,8 @@ def never_solved(counts: Rows) -> Iterator[str]:
         part = [row for row in counts if row["arm"] == arm]
         reached = ", ".join(f"{row['cases']} {row['reached'].replace('_', ' ')}" for row in part if row["cases"])
         yield (
-            f"{arm} never solved {part[0]['never_solved']:,} of {part[0]['of_cases']:,} cases"
+            f"{arm} never solved {part[0]['never_solved']:,} of {part[0]['of_cases']:,} cases in "
+            f"{many(part[0]['samples'], 'sample')} each"
             f"{f'; furthest phase: {reached}' if reached else ''}."
         )
 

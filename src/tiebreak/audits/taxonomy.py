@@ -39,17 +39,18 @@ def labels(phases: Sequence[str]) -> list[str]:
 
 
 def counted(lost: pd.DataFrame, rollouts: pd.DataFrame, phases: Sequence[str]) -> pd.DataFrame:
-    """Cases by arm and furthest phase: `cases` of the `never_solved`, of `of_cases` that were evaluated."""
-    of_cases = evaluated(rollouts).groupby("arm", observed=True)["case_id"].nunique()
+    """Cases by arm and furthest phase: `cases` of the `never_solved`, of `of_cases` that were evaluated.
+
+    samples: the most that a case of the arm has; an arm with more runs has more, and thereby leaves fewer unsolved.
+    """
+    samples = evaluated(rollouts).groupby(["arm", "case_id"], observed=True).size()
     rows = []
-    for arm, total in of_cases.items():
+    for arm, of_case in samples.groupby(level="arm", observed=True):
         part = lost[lost["arm"] == arm]
+        whole = {"never_solved": len(part), "of_cases": len(of_case), "samples": int(of_case.max())}
         for phase in labels(phases):
-            cases = int((part["reached"] == phase).sum())
-            rows.append(
-                {"arm": arm, "reached": phase, "cases": cases, "never_solved": len(part), "of_cases": int(total)}
-            )
-    return pd.DataFrame(rows, columns=["arm", "reached", "cases", "never_solved", "of_cases"])
+            rows.append({"arm": arm, "reached": phase, "cases": int((part["reached"] == phase).sum()), **whole})
+    return pd.DataFrame(rows, columns=["arm", "reached", "cases", "never_solved", "of_cases", "samples"])
 
 
 def evaluated(rollouts: pd.DataFrame) -> pd.DataFrame:

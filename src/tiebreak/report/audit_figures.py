@@ -77,9 +77,9 @@ def never_solved(frame: pd.DataFrame, order: Sequence[str]) -> Figure:
         )
         bars.set_label(phase.replace("_", " "))
         left += part
-    of_cases = frame.groupby("arm")["of_cases"].first()
-    named_rows(axis, [f"{arm} (of {of_cases[arm]})" for arm in arms])
-    axis.set_xlabel("cases never graded, by the furthest phase reached")
+    whole = frame.groupby("arm")[["of_cases", "samples"]].first().loc[arms]
+    named_rows(axis, [f"{row.Index} ({row.of_cases} × {row.samples})" for row in whole.itertuples()])
+    axis.set_xlabel("cases never graded, by the furthest phase reached (cases × samples of each)")
     figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)
     return figure
 
