@@ -31,6 +31,7 @@ container: "docker://python:3.11-bookworm"
 rule all:
     input:
         report="<results>/report/index.html",
+        audits="<results>/audits/audits.json",
         arms=collect("<results>/arms/{arm}/summary.json", arm=STUDY.arms),
         tasks="<results>/data/report/index.html",
 
@@ -60,6 +61,7 @@ include: "rules/sft.smk"
 include: "rules/rlvr.smk"
 include: "rules/evals.smk"
 include: "rules/stats.smk"
+include: "rules/audits.smk"
 include: "rules/report.smk"
 
 

@@ -36,6 +36,7 @@ def test_places_that_people_are_told() -> None:
     assert paths.summary("dense") == Path("results/laptop/arms/dense/summary.json")
     assert paths.rollouts("sft", 2) == Path("results/laptop/evals/sft/rep2/rollouts.parquet")
     assert paths.model("dense-seed1") == Path("results/laptop/arms/dense/seed1/model")
+    assert paths.audits == Path("results/laptop/audits/audits.json")
     assert paths.model("sft") == Path("results/laptop/sft/model")
 
 

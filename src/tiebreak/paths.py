@@ -143,6 +143,11 @@ class Paths:
         return self.root / "stats" / "analysis.json"
 
     @property
+    def audits(self) -> Path:
+        """What the stored rollouts and training records show; tables and figures stand beside it."""
+        return self.root / "audits" / "audits.json"
+
+    @property
     def report(self) -> Path:
         """The page."""
         return self.root / "report" / "index.html"

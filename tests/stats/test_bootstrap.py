@@ -68,3 +68,13 @@ def test_wilson_by_its_formula():
     assert (result.value, result.low, result.high) == pytest.approx((0.8, 0.58398, 0.91933), abs=2e-5)
     assert fraction(0, 0).value is None
     assert fraction(0, 10).low == 0.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 8), st.integers(1, 4)), min_size=2, max_size=12))
+def test_a_weight_is_that_many_cases(cases):
+    clusters, values, weights = (list(part) for part in zip(*cases, strict=True))
+    weighted = cluster_interval(values, clusters, seed=1, draws=200, weights=weights)
+    repeated = [(c, v) for c, v, w in cases for _ in range(w)]
+    plain = cluster_interval([v for _, v in repeated], [c for c, _ in repeated], seed=1, draws=200)
+    assert weighted.value == pytest.approx(plain.value)
+    assert (weighted.low, weighted.high) == pytest.approx((plain.low, plain.high))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 STUDY = "config/studies/laptop.yaml"
 FIRST_ARM = "  sparse: {}\n"
 # The rules that a new arm with two seeds and three repetitions needs, and those that compare all arms.
-NEW_ARM = {"ties": 1, "trial": 2, "rlvr": 2, "probe": 2, "evaluation": 6, "arm": 1, "analysis": 1, "report": 1}
-COMPARISONS = {"arm": 3, "analysis": 1, "report": 1}
+COMPARISONS = {"arm": 3, "analysis": 1, "audits": 1, "report": 1}
+NEW_ARM = COMPARISONS | {"ties": 1, "trial": 2, "rlvr": 2, "probe": 2, "evaluation": 6, "arm": 1}
 
 
 @pytest.fixture(scope="module")

@@ -116,6 +116,8 @@ def test_a_stopped_run_is_in_no_number_and_in_the_report_with_its_reason(tied: C
     assert pq.read_metadata(tied.results / "evals/sparse-seed0/rep0/rollouts.parquet").num_rows == 0
     analysis = json.loads((tied.results / "stats/analysis.json").read_text())
     assert set(analysis["arms"]) == {"sft"} and [row["run"] for row in analysis["stopped"]] == ["sparse-seed0"]
+    audits = json.loads((tied.results / "audits/audits.json").read_text())
+    assert {row["arm"] for row in audits["tables"]["outcomes"]} == {"sft"} and not audits["tables"]["group_runs"]
     page = html.unescape((tied.results / "report/index.html").read_text(encoding="utf-8"))
     assert "every training run was stopped by a gate" in page
     assert "<strong>ties, sparse</strong>" in page and reason in page

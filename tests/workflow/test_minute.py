@@ -63,6 +63,19 @@ def test_the_report_shows_the_numbers_of_the_analysis(minute: Checkout) -> None:
     assert levels == {arm: row["pass_at_1"]["value"] for arm, row in analysis["arms"].items()}
 
 
+def test_the_audits_read_every_rollout_and_agree_with_what_is_stored(minute: Checkout) -> None:
+    audits = load(minute.results / "audits/audits.json")
+    rows = dict.fromkeys(("evals", "probes"), 0)
+    for name in rows:
+        for path in (minute.results / name).rglob("rollouts.parquet"):
+            rows[name] += pq.read_metadata(path).num_rows
+    assert (audits["rollouts"]["evaluation"], audits["rollouts"]["probe"]) == (rows["evals"], rows["probes"])
+    assert audits["checks"]["rewards"]["compared"] > 0 == audits["checks"]["rewards"]["differing"]
+    assert audits["checks"]["steps"] == {"compared": 4, "differing": []}
+    lost = [row for row in audits["tables"]["never_solved_counts"] if row["arm"] == "sft"]
+    assert {row["of_cases"] for row in lost} == {8}
+
+
 def test_the_report_names_the_jobs_behind_it(minute: Checkout) -> None:
     with (minute.results / "report/tables/jobs.csv").open() as file:
         rows = {row["output"]: row for row in csv.DictReader(file)}
@@ -93,7 +106,7 @@ def test_a_fourth_arm_runs_its_own_rules_and_the_comparisons(
     checkout = branch(minute)
     checkout.edit(STUDY, "  sparse: {}\n", "  sparse: {}\n  fourth: {phase: 1.0}\n")
     own = {"ties": 1, "trial": 1, "rlvr": 1, "probe": 1, "evaluation": 2}
-    assert checkout.jobs("--config", f"study={STUDY}") == own | {"arm": 1, "analysis": 1, "report": 1}
+    assert checkout.jobs("--config", f"study={STUDY}") == own | {"arm": 1, "analysis": 1, "audits": 1, "report": 1}
 
 
 def digest_of_another(checkout: Checkout) -> str:

@@ -28,16 +28,22 @@ class Interval:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
-def cluster_totals(values: npt.ArrayLike, clusters: Sequence[Hashable]) -> tuple[Floats, Floats]:
-    """Sum of the values and number of cases in each cluster, clusters sorted by label."""
+def cluster_totals(
+    values: npt.ArrayLike, clusters: Sequence[Hashable], weights: npt.ArrayLike | None = None
+) -> tuple[Floats, Floats]:
+    """Sum of the values and number of cases in each cluster, clusters sorted by label.
+
+    weights: how many cases each value is the mean of; 1 by default.
+    """
     array = np.asarray(values, dtype=float)
-    if len(clusters) != len(array):
+    counted = np.ones_like(array) if weights is None else np.asarray(weights, dtype=float)
+    if not len(clusters) == len(array) == len(counted):
         raise DataError(f"{len(clusters)} cluster labels for {len(array)} values; one each is expected")
     if not np.isfinite(array).all():
         raise DataError(f"value {int(np.argmax(~np.isfinite(array)))} is not a number; an interval needs numbers")
     _, codes = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)
-    sums = np.bincount(codes, weights=array).astype(np.float64)
-    return sums, np.bincount(codes).astype(np.float64)
+    sums = np.bincount(codes, weights=array * counted).astype(np.float64)
+    return sums, np.bincount(codes, weights=counted).astype(np.float64)
 
 
 def ratio(sums: Floats, sizes: Floats, axis: int = -1) -> Floats:
@@ -46,14 +52,21 @@ def ratio(sums: Floats, sizes: Floats, axis: int = -1) -> Floats:
 
 
 def cluster_interval(
-    values: npt.ArrayLike, clusters: Sequence[Hashable], *, seed: int, confidence: float = 0.95, draws: int = DRAWS
+    values: npt.ArrayLike,
+    clusters: Sequence[Hashable],
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    draws: int = DRAWS,
+    weights: npt.ArrayLike | None = None,
 ) -> Interval:
     """The mean of `values` (one a case) and its percentile interval, whole clusters resampled with replacement.
 
+    weights: how many cases each value is the mean of, where it is that of several.
     The same seed gives the same interval. With few clusters (under about 20) such intervals are too narrow.
     Raises DataError for no cases and for NaN.
     """
-    sums, sizes = cluster_totals(values, clusters)
+    sums, sizes = cluster_totals(values, clusters, weights)
     if not len(sums):
         raise DataError("no cases: a mean needs at least one")
     mean = float(sums.sum() / sizes.sum())
