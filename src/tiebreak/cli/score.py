@@ -22,9 +22,10 @@ ones; without calls `llm(` is counted in the text's fenced Python.
 
 PROFILES = """\
 profiles (rust): whose facts the shaping terms rest on. `published`, the default here, repeats the published scorer,
-which was made for text. `true` is what Tiebreak's own arms are trained with; from text alone it is a best effort: a wrong output
-and a timeout count as compiled, E0106 is a type error, E0373 E0381 E0384 E0596 are borrow errors, and only stderr is
-believed; but errors behind a cut and text that imitates the compiler can mislead it, which verdicts cannot be.
+which was made for text. `true` is what Tiebreak's own arms are trained with; from text alone it is a best effort: a
+wrong output and a timeout count as compiled, E0106 is a type error, E0373 E0381 E0384 E0596 are borrow errors, and
+only stderr is believed; but errors behind a cut and text that imitates the compiler can mislead it, which verdicts
+cannot be.
 """
 
 
