@@ -1,10 +1,9 @@
-"""The opening messages of a task: one function for SFT, RL and evaluation, and the faulty layout as a named one."""
+"""The opening messages of a question: one function for SFT, RL and evaluation, and the faulty layout as a named one."""
 
 from bisect import bisect_right
 from collections.abc import Callable
 
 from tiebreak.chat import Message
-from tiebreak.domains.fathom.tasks import Task
 
 SYSTEM_MESSAGE = (
     "You are FATHOM, a recursive language model with a Python REPL sandbox. You can read a long document via the "
@@ -29,8 +28,9 @@ def excerpt(document: str, tokens: int, count: Callable[[str], int] = estimated_
     return document[: bisect_right(lengths, tokens, key=lambda length: count(document[:length])) - 1]
 
 
-def prompt(
-    task: Task,
+def opening(
+    question: str,
+    document: str,
     system_message: str | None = None,
     *,
     excerpt_tokens: int = EXCERPT_TOKENS,
@@ -38,7 +38,7 @@ def prompt(
     drifted: bool = False,
 ) -> list[Message]:
     """The opening messages; None is the published system message, `drifted` the fault's layout."""
-    shown = excerpt(task.document, excerpt_tokens, count)
-    right, wrong = f"{task.question}\n\n[Document excerpt]:\n{shown}", f"Context:\n{shown}\n\n{task.question}"
+    shown = excerpt(document, excerpt_tokens, count)
+    right, wrong = f"{question}\n\n[Document excerpt]:\n{shown}", f"Context:\n{shown}\n\n{question}"
     system = SYSTEM_MESSAGE if system_message is None else system_message
     return [{"role": "system", "content": system}, {"role": "user", "content": wrong if drifted else right}]
