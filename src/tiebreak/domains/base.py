@@ -73,6 +73,10 @@ class Episode(Protocol):
         """End the episode from outside (out of tokens, an infrastructure error)."""
         ...
 
+    def count(self, prompt_tokens: int, new_tokens: int) -> None:
+        """Told after each turn: the tokens of the opening, and those that the model wrote so far."""
+        ...
+
 
 @dataclass(frozen=True)
 class Stage:
