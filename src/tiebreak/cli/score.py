@@ -120,7 +120,7 @@ def _study_tables(name: str, domain: str) -> dict[str, Any]:
     study = load(name)
     if study.domain != domain:
         raise ConfigError(f"--study {name}: its domain is {study.domain}; add --domain {study.domain}")
-    return {arm: values.table() for arm, values in study.arms.items()}
+    return {arm: values.reward_table() for arm, values in study.arms.items()}
 
 
 def _own_table(scorer: Scorer, text: str) -> tuple[str, Any]:
