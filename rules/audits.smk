@@ -35,8 +35,9 @@ rule audits:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
-        arms=lookup(dpath="arms", within=PARTS),
+        shapes=lookup(dpath="arms", within=PARTS),
         statistics=lookup(dpath="statistics", within=PARTS),
         code=lookup(dpath="audits", within=CODE),
         toolchain=TOOLCHAIN,

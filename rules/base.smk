@@ -18,6 +18,7 @@ rule base:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         model=lookup(dpath="model", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),

@@ -19,6 +19,7 @@ rule blueprints:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         source=lookup(dpath="data/source", within=PARTS),
         code=lookup(dpath="blueprints", within=CODE),
@@ -45,6 +46,7 @@ rule cases:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         code=lookup(dpath="cases", within=CODE),
         toolchain=TOOLCHAIN,
     script:
@@ -67,6 +69,7 @@ rule splits:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         splits=lookup(dpath="data/splits", within=PARTS),
         leakage=lookup(dpath="data/leakage", within=PARTS),
@@ -93,6 +96,7 @@ rule leakage:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         leakage=lookup(dpath="data/leakage", within=PARTS),
         code=lookup(dpath="leakage", within=CODE),
         toolchain=TOOLCHAIN,

@@ -23,7 +23,7 @@ def refuse(check, *values, **options):
 refuse(checks.check_config, config)
 STUDY = refuse(load, config["study"])
 SCRIPTS = (ROOT / "scripts").glob("*.py")
-CODE = {path.stem: refuse(code_digest, path, ROOT) for path in SCRIPTS}
+CODE = {path.stem: refuse(code_digest, path, ROOT, STUDY.domain) for path in SCRIPTS}
 TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()

@@ -32,6 +32,7 @@ rule data_page:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         code=lookup(dpath="data_page", within=CODE),
         toolchain=TOOLCHAIN,
     script:

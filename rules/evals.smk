@@ -21,6 +21,7 @@ rule probe:
         gpu=GPUS["evaluation"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         shapes=shapes_of,
         model=lookup(dpath="model", within=PARTS),
@@ -55,6 +56,7 @@ rule evaluation:
         gpu=GPUS["evaluation"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         shapes=shapes_of,
         model=lookup(dpath="model", within=PARTS),

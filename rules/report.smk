@@ -37,6 +37,7 @@ rule report:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         asked=config["study"],
         root_seed=STUDY.root_seed,
         code=lookup(dpath="report", within=CODE),

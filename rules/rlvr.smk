@@ -17,6 +17,7 @@ rule ties:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         arm=lookup(dpath="arms/{arm}", within=PARTS),
         max_tied=lookup(dpath="rlvr/trial/max_tied", within=PARTS),
         code=lookup(dpath="ties", within=CODE),
@@ -45,6 +46,7 @@ rule trial:
         gpu=GPUS["rlvr"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         arm=lookup(dpath="arms/{arm}", within=PARTS),
         model=lookup(dpath="model", within=PARTS),
@@ -80,6 +82,7 @@ rule rlvr:
         gpu=GPUS["rlvr"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         arm=lookup(dpath="arms/{arm}", within=PARTS),
         model=lookup(dpath="model", within=PARTS),

@@ -22,6 +22,7 @@ rule sft:
         gpu=GPUS["sft"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         model=lookup(dpath="model", within=PARTS),
         sft=lookup(dpath="sft", within=PARTS),

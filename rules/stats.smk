@@ -25,6 +25,7 @@ rule arm:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         k=lookup(dpath="evaluation/k", within=PARTS),
         statistics=lookup(dpath="statistics", within=PARTS),
@@ -61,6 +62,7 @@ rule analysis:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         k=lookup(dpath="evaluation/k", within=PARTS),
         arms=list(STUDY.arms),

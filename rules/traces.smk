@@ -18,6 +18,7 @@ rule traces:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         detours=lookup(dpath="data/detours", within=PARTS),
         system_message=lookup(dpath="model/system_message", within=PARTS),
@@ -47,6 +48,7 @@ rule prompts:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         system_message=lookup(dpath="model/system_message", within=PARTS),
         rlvr_system_message=lookup(dpath="rlvr/system_message", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
@@ -76,6 +78,7 @@ rule parity:
         gpu=0,
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         system_message=lookup(dpath="model/system_message", within=PARTS),
         declared=parity_faults(),
         toolbox=lookup(dpath="toolbox", within=PARTS),

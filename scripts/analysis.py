@@ -4,12 +4,11 @@ from pathlib import Path
 
 from tiebreak.gates import read
 from tiebreak.job import Job
+from tiebreak.job_domain import open_domain
 from tiebreak.sections.statistics import Statistics
 from tiebreak.stats.analysis import analyse
 from tiebreak.stats.counts import counts
 from tiebreak.stats.frames import frames
-
-PATCH = ("patch_test_pass", "patch_run_pass", "patch_test_recover", "patch_run_recover")
 
 with Job(snakemake) as job:
     statistics = job.part("statistics", Statistics)
@@ -22,7 +21,7 @@ with Job(snakemake) as job:
         seed=job.params.root_seed,
         probe=counts(map(Path, job.input.probes)),
         stopped={run: decision.reason for run, decision in decisions.items() if not decision.go},
-        strata={"patch": PATCH},
+        strata=dict(open_domain(job).strata),
         arms=job.params.arms,
         draws=statistics.resamples,
     )

@@ -4,19 +4,17 @@ from pathlib import Path
 
 from tiebreak.audits import groups, study
 from tiebreak.audits.stored import evaluated, json_lines, stored, trained
-from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.reading import RustReader
 from tiebreak.job import Job
+from tiebreak.job_domain import open_domain
 from tiebreak.report.audit_figures import drawings
 from tiebreak.report.audit_tables import figure_tables
 from tiebreak.report.page import write
-from tiebreak.sections.arm import Arm
 from tiebreak.sections.statistics import Statistics
 
 with Job(snakemake) as job:
     statistics = job.part("statistics", Statistics)
-    shapes = {name: Arm.model_validate(values).table() for name, values in job.params.arms.items()}
-    reader = RustReader(load_blueprints(Path(job.input.cases)), shapes)
+    domain = open_domain(job)
+    reader = domain.reader(domain.load_cases(Path(job.input.cases)))
     records = {job.paths.run_of_training(path): json_lines(Path(path)) for path in job.input.groups}
     recorded = {job.paths.run_of_training(path): json_lines(Path(path)) for path in job.input.steps}
     parts = [evaluated(Path(path)) for path in job.input.rollouts]
@@ -31,5 +29,5 @@ with Job(snakemake) as job:
     for name, frame in {**tables, **figure_tables(audits)}.items():
         write(Path(job.output.tables) / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
     Path(job.output.figures).mkdir(parents=True, exist_ok=True)
-    for name, text in drawings(figure_tables(audits), list(shapes)).items():
+    for name, text in drawings(figure_tables(audits), list(reader.shapes)).items():
         write(Path(job.output.figures) / f"{name}.svg", text)

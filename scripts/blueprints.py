@@ -3,19 +3,12 @@
 import json
 from pathlib import Path
 
-from tiebreak.domains.rust.blueprints import dump_blueprints
-from tiebreak.domains.rust.sources import Generated, Imported, collect
 from tiebreak.job import Job
-from tiebreak.sections.data import Source
+from tiebreak.job_domain import draw, open_domain
 
 with Job(snakemake) as job:
-    wanted = job.part("source", Source)
-    sources = [
-        *([Generated(**wanted.generate.model_dump())] if wanted.generate else []),
-        *([Imported(**wanted.imported.model_dump())] if wanted.imported else []),
-    ]
-    drawn = collect(sources, job.params.root_seed)
+    drawn = draw(job)
     print(drawn.words)
-    dump_blueprints(Path(job.output.blueprints), drawn.blueprints)
+    open_domain(job).dump_cases(Path(job.output.blueprints), drawn.blueprints)
     lines = [json.dumps(reject, sort_keys=True, ensure_ascii=False) + "\n" for reject in drawn.rejects]
     Path(job.output.refused).write_text("".join(lines), encoding="utf-8")

@@ -1,20 +1,19 @@
-"""Rule cases: the blueprints that real cargo agrees with, and why the others were rejected."""
+"""Rule cases: the blueprints that materialize, and why the others were rejected."""
 
 import json
 from pathlib import Path
 
 from tqdm import tqdm
 
-from tiebreak.domains.rust.blueprints import dump_blueprints, load_blueprints
-from tiebreak.domains.rust.materialize import materialize
 from tiebreak.job import Job, read_lines
-from tiebreak.job_domain import open_judge
+from tiebreak.job_domain import open_domain
 
 with Job(snakemake) as job:
-    blueprints = load_blueprints(Path(job.input.blueprints))
-    with tqdm(total=len(blueprints), desc="cases", unit="crate", mininterval=1) as bar:
-        cases, rejects = materialize(blueprints, open_judge(job), bar.update)
-    dump_blueprints(Path(job.output.cases), cases)
+    domain = open_domain(job)
+    blueprints = domain.load_cases(Path(job.input.blueprints))
+    with tqdm(total=len(blueprints), desc="cases", unit="case", mininterval=1) as bar:
+        cases, rejects = domain.materialize(blueprints, bar.update)
+    domain.dump_cases(Path(job.output.cases), cases)
     lines = [
         json.dumps(reject, sort_keys=True, ensure_ascii=False) + "\n"
         for reject in [*read_lines(Path(job.input.refused)), *rejects]

@@ -4,14 +4,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tiebreak import tables
-from tiebreak.domains.rust.blueprints import load_blueprints
 from tiebreak.gates import read
 from tiebreak.job import Job, read_lines
-from tiebreak.job_domain import split_cases
+from tiebreak.job_domain import open_domain, split_cases
 from tiebreak.report.data_page import build
 
 with Job(snakemake) as job:
-    cases = load_blueprints(Path(job.input.cases))
+    cases = open_domain(job).load_cases(Path(job.input.cases))
     prompts: dict[str, dict[str, str]] = {"pool": {}, "holdout": {}}
     for name, first in prompts.items():
         for row in tables.read_table(Path(job.input[name]), ["family", "prompt"]).to_pylist():

@@ -6,18 +6,17 @@ from pathlib import Path
 from tiebreak.audits.clusters import clusters
 from tiebreak.audits.crossings import crossings
 from tiebreak.audits.near import Index
-from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.shared_code import forms
 from tiebreak.gates import enforce, leakage, write
 from tiebreak.job import Job
-from tiebreak.job_domain import split_cases
+from tiebreak.job_domain import open_domain, split_cases
 from tiebreak.sections.data import Leakage
 
 with Job(snakemake) as job:
-    cases = load_blueprints(Path(job.input.cases))
+    domain = open_domain(job)
+    cases = domain.load_cases(Path(job.input.cases))
     threshold = job.part("leakage", Leakage).max_similarity
     members = {name: split_cases(cases, job.input.splits, name) for name in ("sft", "pool", "holdout")}
-    sources = {case.case_id: forms(case) for held in members.values() for case in held}
+    sources = {case.case_id: domain.forms(case) for held in members.values() for case in held}
     ids = {name: [case.case_id for case in held] for name, held in members.items()}
     found = crossings(Index(sources.items()), ids, threshold, lambda case, form: sources[case][form])
     decision = leakage(

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from tiebreak.audits.near import Index
-from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.shared_code import forms
 from tiebreak.job import Job
+from tiebreak.job_domain import open_domain
 from tiebreak.sections.data import Leakage, Splits
 from tiebreak.splits import divide
 
 with Job(snakemake) as job:
-    cases = load_blueprints(Path(job.input.cases))
-    index = Index((case.case_id, forms(case)) for case in cases)
+    domain = open_domain(job)
+    cases = domain.load_cases(Path(job.input.cases))
+    index = Index((case.case_id, domain.forms(case)) for case in cases)
     threshold = job.part("leakage", Leakage).max_similarity
 
     def near(drawn, left):

@@ -2,20 +2,19 @@
 
 from pathlib import Path
 
-from tiebreak.domains.rust.rescore import rescored_groups, shaping_terms, synthetic_group
 from tiebreak.gates import ties, write
 from tiebreak.job import Job
-from tiebreak.sections.arm import Arm
+from tiebreak.job_domain import open_domain
 
 with Job(snakemake) as job:
-    table = job.part("arm", Arm).table()
-    terms = rescored_groups(Path(job.input.probe), table)
+    domain, arm = open_domain(job), job.wildcards.arm
+    terms = domain.rescored_groups(Path(job.input.probe), arm)
     decision = ties(
-        job.wildcards.arm,
+        arm,
         [[sum(rollout.values()) for rollout in group] for group in terms],
         max_tied=job.params.max_tied,
         terms=terms,
-        declared=shaping_terms(table),
-        synthetic=synthetic_group(table),
+        declared=domain.declared_terms(arm),
+        synthetic=domain.synthetic_group(arm),
     )
     write(Path(job.output.gate), decision)

@@ -5,7 +5,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from tiebreak import tables
-from tiebreak.domains.rust.traces import traces
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, split_cases
 from tiebreak.seeds import stream
@@ -19,13 +18,10 @@ with Job(snakemake) as job:
     with tqdm(total=len(cases), desc="traces", unit="case", mininterval=1) as bar:
         for start in range(0, len(cases), BLOCK):
             block = cases[start : start + BLOCK]
-            found = traces(
+            found = domain.traces(
                 block,
-                domain.judge,
                 lambda case: stream(job.params.root_seed, "traces", case.case_id),
                 job.params.detours,
-                read_limit=domain.read_limit,
-                output_limit=domain.output_limit,
                 system_message=job.params.system_message,
                 most_calls=job.params.most_calls,
             )

@@ -78,13 +78,21 @@ class Module:
         return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
 
 
-def code_digest(script: Path, root: Path) -> str:
+def code_digest(script: Path, root: Path, domain: str | None = None) -> str:
     """The digest of all code that `script` can reach in the library under `root`/src (a relative script: under `root`).
 
-    Raises ConfigError for a missing file, a syntax error, or an import of a library module that does not exist.
+    domain: the study's; the packages of other domains do not count, so that an edit of one leaves the others' results
+    as they are. Raises ConfigError for a missing file, a syntax error, or an import of a module that does not exist.
     """
-    digests = {module.name: read(module.path).digest for module in closure(script, root)}
+    digests = {module.name: read(module.path).digest for module in closure(script, root) if not foreign(module, domain)}
     return json_digest([read(root / script).digest, digests])
+
+
+def foreign(module: Module, domain: str | None) -> bool:
+    """Whether a module belongs to another domain than `domain`."""
+    parts = module.name.split(".")
+    owned = parts[:2] == [PACKAGE, "domains"] and module.package.count(".") >= 2
+    return domain is not None and owned and parts[2] != domain
 
 
 def closure(script: Path, root: Path) -> list[Module]:

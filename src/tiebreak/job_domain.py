@@ -1,33 +1,82 @@
-"""The domain and the engine of a job, from its typed parameters."""
+"""The domain of a job, from its typed parameters. Here and in `study.py` it is known which domains there are."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.domains.rust.domain import RustDomain
-from tiebreak.domains.rust.verdicts import Judge
+from tiebreak.domains.base import Domain, Drawn
 from tiebreak.job import Job
 from tiebreak.paths import verdict_cache
 from tiebreak.sandbox.probe import enforcement
-from tiebreak.sections.arm import Arm
-from tiebreak.sections.model import Toolbox
 
 
-def open_judge(job: Job, toolbox: Toolbox | None = None) -> Judge:
-    """The verdict engine, with the cache that all studies share; the job's record then says by what limits are held."""
+def open_domain(job: Job) -> Domain:
+    """The job's domain with its toolbox and reward tables (its own arm's, or those of `shapes`).
+
+    The job's record then says by what limits model-written code is held.
+    """
     job.confinement = enforcement()
-    return Judge(verdict_cache(), workers=job.threads, diagnostics=(toolbox or Toolbox()).diagnostics)
+    return OPENERS[job.params.domain](job)
 
 
-def open_domain(job: Job) -> RustDomain:
-    """The Rust domain with the job's toolbox and reward tables (its own arm's, or those of `shapes`)."""
-    toolbox = job.part("toolbox", Toolbox)
-    shapes = (
-        {job.wildcards.arm: job.params["arm"]} if job.params.get("arm") is not None else job.params.get("shapes", {})
-    )
-    tables = {name: Arm.model_validate(values).table() for name, values in shapes.items()}
-    judge = open_judge(job, toolbox)
+def draw(job: Job) -> Drawn:
+    """The blueprints of the job's sources."""
+    return SOURCES[job.params.domain](job)
+
+
+def _shapes(job: Job) -> Mapping[str, Any]:
+    if job.params.get("arm") is not None:
+        return {job.wildcards.arm: job.params["arm"]}
+    return job.params.get("shapes", {})
+
+
+def _open_rust(job: Job) -> Domain:
+    from tiebreak.domains.rust.domain import RustDomain
+    from tiebreak.domains.rust.verdicts import Judge
+    from tiebreak.sections.arm import Arm
+    from tiebreak.sections.model import Toolbox
+
+    toolbox = Toolbox.model_validate(job.params.get("toolbox", {}))
+    tables = {name: Arm.model_validate(values).reward_table() for name, values in _shapes(job).items()}
+    judge = Judge(verdict_cache(), workers=job.threads, diagnostics=toolbox.diagnostics)
     return RustDomain(judge, tables, read_limit=toolbox.read_limit, output_limit=toolbox.output_limit)
+
+
+def _open_fathom(job: Job) -> Domain:
+    from tiebreak.domains.fathom.domain import FathomDomain
+    from tiebreak.domains.fathom.episode import Settings
+    from tiebreak.sections.fathom import FathomArm, ReplSection
+
+    repl = ReplSection.model_validate(job.params.get("toolbox", {}))
+    tables = {name: FathomArm.model_validate(values).reward_table() for name, values in _shapes(job).items()}
+    settings = Settings(repl.mode, repl.output_limit, repl.most_calls, repl.most_depth)
+    return FathomDomain(tables, settings, repl.excerpt_tokens, workers=job.threads)
+
+
+def _draw_rust(job: Job) -> Drawn:
+    from tiebreak.domains.rust.sources import Generated, Imported, Source, collect
+    from tiebreak.sections import data
+
+    wanted = job.part("source", data.Source)
+    sources: list[Source] = [
+        *([Generated(**wanted.generate.model_dump())] if wanted.generate else []),
+        *([Imported(**wanted.imported.model_dump())] if wanted.imported else []),
+    ]
+    return collect(sources, job.params.root_seed)
+
+
+def _draw_fathom(job: Job) -> Drawn:
+    from tiebreak.domains.fathom.generator import generate
+    from tiebreak.sections.fathom import TaskSource
+
+    wanted = job.part("source", TaskSource).generate
+    tasks = generate(job.params.root_seed, wanted.cases, wanted.by_length)
+    return Drawn(list(tasks), [], f"{len(tasks)} tasks from the generator, seed {job.params.root_seed}")
+
+
+OPENERS: Mapping[str, Callable[[Job], Domain]] = {"rust": _open_rust, "fathom": _open_fathom}
+SOURCES: Mapping[str, Callable[[Job], Drawn]] = {"rust": _draw_rust, "fathom": _draw_fathom}
 
 
 def split_cases(cases: list[Any], splits: str | Path, name: str) -> list[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tiebreak.domains.rust.domain import RustDomain
+from tiebreak.domains.base import Domain
 from tiebreak.frames import read_frames
 from tiebreak.gates import Decision
 from tiebreak.job import Job
@@ -25,7 +25,7 @@ class Training:
 
     run: Run
     rlvr: Rlvr
-    domain: RustDomain
+    domain: Domain
     prompts: list[Any]
     model: Path
     max_length: int

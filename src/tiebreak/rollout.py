@@ -64,6 +64,7 @@ def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_ro
             take(played[row], seed, reply)
             played[row].ids = session.context[row]
             played[row].spans.append((len(played[row].ids) - len(reply.ids), len(played[row].ids)))
+            played[row].episode.count(played[row].spans[0][0], played[row].new_tokens)
         live = [row for row in live if played[row].episode.stop is None]
         marks = [len(played[row].episode.messages) for row in live]
         domain.answer([played[row].episode for row in live])

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from tiebreak.errors import ConfigError
 from tiebreak.paths import BASE_ARM, run_name
@@ -13,6 +13,7 @@ from tiebreak.sections.arm import Arm
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Data
 from tiebreak.sections.evaluation import EvaluationPlan, Probe
+from tiebreak.sections.fathom import FathomArm, ReplSection, TaskData
 from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.rlvr import RlvrPlan
 from tiebreak.sections.sft import Sft
@@ -99,6 +100,11 @@ class Study(Section):
         section: Sft | RlvrPlan | EvaluationPlan = getattr(self, stage)
         return section.gpus if self.model.device == "cuda" else 0
 
+    @property
+    def drifting(self) -> list[str]:
+        """The arms that have the fault `drifted_prompt`."""
+        return [name for name, arm in self.arms.items() if "drifted_prompt" in arm.faults]
+
     def parts(self) -> dict[str, Any]:
         """The study as plain values, defaults filled in, for rules to look up what they read.
 
@@ -108,18 +114,44 @@ class Study(Section):
         return self.model_dump(mode="json", by_alias=True, exclude=counts)
 
 
+class FathomStudy(Study):
+    """A reward-shape study in the fathom domain."""
+
+    domain: Literal["fathom"] = Field(description="what makes and grades the tasks", examples=["fathom"])  # type: ignore[assignment]
+    data: TaskData = Field(description="tasks and splits", examples=["{source: {generate: {cases: 1000}}, splits: …}"])  # type: ignore[assignment]
+    toolbox: ReplSection = Field(  # type: ignore[assignment]
+        default_factory=ReplSection, description="prompts and the REPL", examples=["{excerpt_tokens: 64}"]
+    )
+    arms: dict[ArmName, FathomArm] = Field(  # type: ignore[assignment]
+        min_length=1,
+        description="the reward shapes under test, by name",
+        examples=["{v1_gate: {table: v1_gate}, v2_soft: {table: v2_soft}}"],
+    )
+
+
+STUDIES_OF: dict[str, type[Study]] = {"rust": Study, "fathom": FathomStudy}
+
+
 def load(name_or_path: str | Path, root: Path = Path()) -> Study:
     """The study of a name in `root`/config/studies, or of a path. Raises ConfigError for the first thing wrong."""
     path = find(str(name_or_path), root)
+    values = load_mapping(path)
+    model = kind_of(values)
     try:
-        study = Study.model_validate(load_mapping(path))
+        study = model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{path}: {first_error(error, Study)}") from None
+        raise ConfigError(f"{path}: {first_error(error, model)}") from None
     if path.parent == root / STUDIES and study.name != path.stem:
         raise ConfigError(
             f"{path}: name is {study.name!r}, the folder of another study's results; write name: {path.stem}"
         )
     return study
+
+
+def kind_of(values: dict[str, Any]) -> type[Study]:
+    """The model of a study by its domain; of an unknown one the Rust domain's, which then refuses it by name."""
+    domain = values.get("domain")
+    return STUDIES_OF.get(domain, Study) if isinstance(domain, str) else Study
 
 
 def find(name_or_path: str, root: Path) -> Path:
@@ -140,7 +172,9 @@ def find(name_or_path: str, root: Path) -> Path:
 
 def schema() -> str:
     """The JSON schema of a study file, as it is exported for editors."""
-    return json.dumps(Study.model_json_schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    return (
+        json.dumps(TypeAdapter(Study | FathomStudy).json_schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    )
 
 
 def export_schema(root: Path = Path()) -> None:

@@ -170,7 +170,7 @@ def shapes(study: str | None) -> dict[str, Any]:
     """The reward tables of a study's arms; none without a study."""
     from tiebreak.study import load
 
-    return {} if study is None else {name: arm.table() for name, arm in load(study).arms.items()}
+    return {} if study is None else {name: arm.reward_table() for name, arm in load(study).arms.items()}
 
 
 def tamper(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:

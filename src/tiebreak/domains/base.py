@@ -4,8 +4,8 @@ An *episode* answers: it takes assistant turns and holds what the domain must do
 many episodes at once (`answer`), so that one compilation can serve a whole batch, and grades finished ones.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, Protocol, TypedDict
@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypedDict
 import pyarrow as pa
 
 from tiebreak.chat import Message
+from tiebreak.domains.reading import Reader
 
 Stop = Literal["final", "malformed", "budget", "tokens", "error"]
 
@@ -64,6 +65,23 @@ class Outcome(TypedDict):
     rewards: dict[str, float]
 
 
+class Reject(TypedDict):
+    """A blueprint that is no case. `step` counts from 1; 0 is the plan or the task as a whole."""
+
+    case_id: str
+    step: int
+    errors: list[str]
+
+
+@dataclass
+class Drawn:
+    """What sources gave: blueprints, and what was no blueprint, each in the sources' order. words: for the log."""
+
+    blueprints: list[Any] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    words: str = ""
+
+
 class Episode(Protocol):
     """One conversation in progress. `stop` is None while it goes on."""
 
@@ -76,6 +94,10 @@ class Episode(Protocol):
 
     def halt(self, stop: Stop) -> None:
         """End the episode from outside (out of tokens, an infrastructure error)."""
+        ...
+
+    def count(self, prompt_tokens: int, new_tokens: int) -> None:
+        """Told after each turn: the tokens of the opening, and those that the model wrote so far."""
         ...
 
 
@@ -107,20 +129,50 @@ class Domain(Protocol):
     facts: pa.StructType
 
     @property
+    def strata(self) -> Mapping[str, Sequence[str]]:
+        """Names for groups of families that are reported beside the families."""
+        ...
+
+    @property
     def shapes(self) -> Sequence[str]:
         """The shapes that rollouts are scored under."""
         ...
 
     def load_cases(self, path: Path) -> list[Any]:
-        """The cases of a `cases.jsonl`, in file order."""
+        """The blueprints or cases of a JSONL file, in file order."""
+        ...
+
+    def dump_cases(self, path: Path, cases: Sequence[Any]) -> None:
+        """Write blueprints or cases as JSONL, whole or not at all."""
+        ...
+
+    def materialize(
+        self, blueprints: Sequence[Any], progress: Callable[[int], object]
+    ) -> tuple[list[Any], list[Reject]]:
+        """(cases, rejects), each in order; `progress` is told how many were just finished."""
+        ...
+
+    def forms(self, case: Any) -> Mapping[str, str]:
+        """The texts of a case that must not stand in two splits, by the names that reports give them."""
         ...
 
     def prompt(self, case: Any, system_message: str | None = None) -> list[Message]:
         """The opening messages of a case: the one function behind SFT, RL and evaluation prompts."""
         ...
 
-    def trace(self, case: Any, rng: Random) -> list[TraceTurn]:
-        """A demonstration of the case, every tool reply real; starts with the messages of `prompt`."""
+    def traces(
+        self,
+        cases: Sequence[Any],
+        rng_of_case: Callable[[Any], Random],
+        detours: float,
+        *,
+        system_message: str | None = None,
+        most_calls: int = ...,
+    ) -> list[list[TraceTurn]]:
+        """A demonstration of each case, every tool reply real; each starts with the messages of `prompt`.
+
+        detours: the chance of a wrong action and the way back from it, within `most_calls` calls in all.
+        """
         ...
 
     def episode(self, case: Any, messages: Sequence[Message], *, tool_rounds: int) -> Episode:
@@ -141,6 +193,22 @@ class Domain(Protocol):
 
     def terms(self, episode: Episode, shape: str) -> Mapping[str, float]:
         """The reward of a finished episode under `shape`, term by term."""
+        ...
+
+    def declared_terms(self, shape: str) -> Sequence[str]:
+        """The terms that `shape` pays for and that ought to differ inside a group."""
+        ...
+
+    def synthetic_group(self, shape: str) -> list[dict[str, float]]:
+        """The terms of made-up rollouts that should move every declared term."""
+        ...
+
+    def rescored_groups(self, rollouts: Path, shape: str) -> list[list[dict[str, float]]]:
+        """The terms of stored rollouts under `shape`, grouped by case, in the table's order; errors are left out."""
+        ...
+
+    def reader(self, cases: Sequence[Any]) -> Reader:
+        """What reads stored rollouts of these cases for audits, under the domain's shapes."""
         ...
 
     def corpus(self, root_seed: int, size: int) -> Corpus:

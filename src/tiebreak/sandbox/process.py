@@ -67,31 +67,64 @@ def run(argv: Sequence[str], box: Box, limits: Limits) -> Result:
         return _run(argv, replace(box, environment=told), limits, pipe)
 
 
+@dataclass(frozen=True)
+class Started:
+    """A confined program that runs. top: its first process, for a `Census`; told: what bubblewrap says of it."""
+
+    child: subprocess.Popen[bytes]
+    top: int
+    told: io.FileIO | None
+
+    def check(self, code: int | None, stderr: bytes) -> None:
+        """SandboxError if what ended with `code` was bubblewrap itself, before there was a program."""
+        # it tells an exit status only of a program that it started; what a program prints is no proof
+        if (
+            self.told is not None
+            and code == 1
+            and stderr.startswith(b"bwrap: ")
+            and b"exit-code" not in self.told.readall()
+        ):
+            raise SandboxError(bubblewrap.refusal(stderr.decode(errors="replace")))
+
+
 def _run(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
-    if host.allowed():
-        return _on_host(argv, box, limits, report)
-    return _confined(argv, box, limits, report)
+    with started(argv, box, limits, [] if report is None else [report[1].fileno()]) as running:
+        result = _result(running.child, running.top, limits, report)
+        running.check(result.code, result.stderr)
+        return result
 
 
-def _on_host(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
-    given = [] if report is None else [report[1].fileno()]
+@contextlib.contextmanager
+def started(argv: Sequence[str], box: Box, limits: Limits, given: Sequence[int] = ()) -> Iterator[Started]:
+    """Start `argv` in `box` under `limits`, with the descriptors `given`; its whole tree is gone at the end.
+
+    Linux ends a sandbox with the *thread* that started it: one that outlives a `with` needs a thread that does as well.
+    """
+    with (_on_host if host.allowed() else _confined)(argv, box, limits, given) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def _on_host(argv: Sequence[str], box: Box, limits: Limits, given: Sequence[int]) -> Iterator[Started]:
     child = _start(host.command(argv, box, limits), {**host.options(box), "pass_fds": given})
     try:
-        return _result(child, child.pid, limits, report)
+        yield Started(child, child.pid, None)
     finally:
         _end(child)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
 
 
-def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None) -> Result:
+@contextlib.contextmanager
+def _confined(argv: Sequence[str], box: Box, limits: Limits, given: Sequence[int]) -> Iterator[Started]:
     with cgroups.group(limits) as group, _pipe() as (info, told), _pipe() as (gate, opener), _filter(box) as filter_fd:
         inner = [*_process_limit(limits), *argv] if box.forks else list(argv)
         words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
         words[1:1] = ["--json-status-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
-        given = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd])]
-        given += [] if report is None else [report[1].fileno()]
-        child = _start(words, {"pass_fds": given, "env": {}})  # the first process inside shows its environment in /proc
+        passed = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd]), *given]
+        child = _start(
+            words, {"pass_fds": passed, "env": {}}
+        )  # the first process inside shows its environment in /proc
         first: tuple[int, int] | None = None
         try:
             told.close()
@@ -103,11 +136,7 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits, report: Pipe | None
                 cgroups.enter(group, first[0])
                 with contextlib.suppress(BrokenPipeError):
                     opener.write(b"1")
-            result = _result(child, child.pid if first is None else first[0], limits, report)
-            # it tells an exit status only of a program that it started; what a program prints is no proof
-            if result.code == 1 and result.stderr.startswith(b"bwrap: ") and b"exit-code" not in info.readall():
-                raise SandboxError(bubblewrap.refusal(result.stderr.decode(errors="replace")))
-            return result
+            yield Started(child, child.pid if first is None else first[0], info)
         finally:
             _end(child)
             _end_sandbox(_first_process(info) if first is None else first)

@@ -18,6 +18,6 @@ class Arm(RewardTable):
         (), description="named defects that this arm is to show", examples=["[drifted_prompt]"]
     )
 
-    def table(self) -> RewardTable:
+    def reward_table(self) -> RewardTable:
         """The reward table alone."""
         return RewardTable.model_validate(self.model_dump(exclude={"faults"}))

@@ -146,10 +146,9 @@ class Leakage(Section):
     )
 
 
-class Data(Section):
-    """Tasks and splits."""
+class Shares(Section):
+    """How tasks are divided and demonstrated, whatever the domain."""
 
-    source: Source = Field(description="where the blueprints come from", examples=["{generate: {cases: 12000}}"])
     splits: Splits = Field(description="the size of each split", examples=["{sft: 9700, pool: 1500, holdout: 120}"])
     detours: float = Field(
         0.3, ge=0, le=1, description="the share of traces with a wrong action and its recovery", examples=[0.3]
@@ -157,6 +156,12 @@ class Data(Section):
     leakage: Leakage = Field(
         default_factory=Leakage, description="the leakage gate", examples=["{max_similarity: 0.92}"]
     )
+
+
+class Data(Shares):
+    """Tasks and splits."""
+
+    source: Source = Field(description="where the blueprints come from", examples=["{generate: {cases: 12000}}"])
 
     @model_validator(mode="after")
     def enough(self) -> Self:

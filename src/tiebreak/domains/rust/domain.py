@@ -4,26 +4,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import cast
 
 import pyarrow as pa
 
 from tiebreak.chat import Message, render
-from tiebreak.domains.base import Corpus, Episode, Outcome, TraceTurn
+from tiebreak.domains.base import Corpus, Episode, Outcome, Reject, TraceTurn
 from tiebreak.domains.rust import episode as episodes
-from tiebreak.domains.rust.blueprints import Blueprint, load_blueprints
+from tiebreak.domains.rust import rescore
+from tiebreak.domains.rust.blueprints import Blueprint, dump_blueprints, load_blueprints
 from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, stages
 from tiebreak.domains.rust.episode import RustEpisode
 from tiebreak.domains.rust.generator import generate, whole_code
 from tiebreak.domains.rust.grading import Grade, grade
 from tiebreak.domains.rust.materialize import materialize
 from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
+from tiebreak.domains.rust.reading import RustReader
 from tiebreak.domains.rust.rewards import RewardTable
-from tiebreak.domains.rust.traces import traces
+from tiebreak.domains.rust.shared_code import forms
+from tiebreak.domains.rust.traces import MOST_CALLS, traces
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.seeds import derive, stream
 
 CORPUS_DETOURS = 0.3
+PATCH = ("patch_test_pass", "patch_run_pass", "patch_test_recover", "patch_run_recover")
 NO_CALL = "no cargo call succeeded, which is what this case asks for"
 
 CALL = pa.struct({"tool": pa.string(), "id": pa.string(), "params": pa.string(), "ok": pa.bool_()})
@@ -49,6 +54,7 @@ class RustDomain:
     output_limit: int = OUTPUT_LIMIT
     name = "rust"
     facts = FACTS
+    strata = MappingProxyType({"patch": PATCH})
 
     @property
     def shapes(self) -> Sequence[str]:
@@ -58,6 +64,20 @@ class RustDomain:
     def load_cases(self, path: Path) -> list[Blueprint]:
         """The cases of a `cases.jsonl`, in file order."""
         return load_blueprints(path)
+
+    def dump_cases(self, path: Path, cases: Sequence[Blueprint]) -> None:
+        """Write blueprints or cases as JSONL."""
+        dump_blueprints(path, cases)
+
+    def materialize(
+        self, blueprints: Sequence[Blueprint], progress: Callable[[int], object]
+    ) -> tuple[list[Blueprint], list[Reject]]:
+        """The blueprints that real cargo agrees with, and why the others were rejected."""
+        return materialize(blueprints, self.judge, progress)
+
+    def forms(self, case: Blueprint) -> dict[str, str]:
+        """The code as given and as repaired."""
+        return forms(case)
 
     def prompt(self, case: Blueprint, system_message: str | None = None) -> list[Message]:
         """The opening messages of a case."""
@@ -97,6 +117,22 @@ class RustDomain:
         """The reward of a finished episode under `shape`, term by term."""
         return episodes.episode_terms(cast(RustEpisode, episode), self.tables[shape])
 
+    def declared_terms(self, shape: str) -> list[str]:
+        """The shaping terms that a shape pays for."""
+        return rescore.shaping_terms(self.tables[shape])
+
+    def synthetic_group(self, shape: str) -> list[dict[str, float]]:
+        """Made-up rollouts that fail in every way that a shaping term can tell apart."""
+        return rescore.synthetic_group(self.tables[shape])
+
+    def rescored_groups(self, rollouts: Path, shape: str) -> list[list[dict[str, float]]]:
+        """The terms of stored rollouts under a shape, by case."""
+        return rescore.rescored_groups(rollouts, self.tables[shape])
+
+    def reader(self, cases: Sequence[Blueprint]) -> RustReader:
+        """What reads stored rollouts of these cases for audits."""
+        return RustReader(cases, self.tables)
+
     def counters(self) -> dict[str, int]:
         """Verdicts asked for, found in the cache, and run, so far."""
         return {"asked": self.judge.asked, "hits": self.judge.hits, "ran": self.judge.ran}
@@ -111,12 +147,17 @@ class RustDomain:
         return Corpus(texts + [render_trace(turns) for turns in shown], PROTOCOL_STRINGS, exercises)
 
     def traces(
-        self, cases: Sequence[Blueprint], rng_of_case: Callable[[Blueprint], Random], detours: float
+        self,
+        cases: Sequence[Blueprint],
+        rng_of_case: Callable[[Blueprint], Random],
+        detours: float,
+        *,
+        system_message: str | None = None,
+        most_calls: int = MOST_CALLS,
     ) -> list[list[TraceTurn]]:
         """One demonstration a case (`domains.rust.traces`), under this domain's limits."""
-        return traces(
-            cases, self.judge, rng_of_case, detours, read_limit=self.read_limit, output_limit=self.output_limit
-        )
+        limits = {"read_limit": self.read_limit, "output_limit": self.output_limit, "most_calls": most_calls}
+        return traces(cases, self.judge, rng_of_case, detours, system_message=system_message, **limits)
 
     def trace(self, case: Blueprint, rng: Random) -> list[TraceTurn]:
         """A demonstration of one case, without detours."""

@@ -117,6 +117,9 @@ class RustEpisode:
         self.stop = stop
         self._open = []
 
+    def count(self, prompt_tokens: int, new_tokens: int) -> None:
+        """Tokens pay nothing here."""
+
     def pending_asks(self) -> list[Ask]:
         """The verdicts that `resume` needs, in order."""
         return [item.todo for item in self._open if isinstance(item.todo, Ask)]

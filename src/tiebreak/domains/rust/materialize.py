@@ -5,8 +5,8 @@ Blueprints are played in chunks, step level by step level, so that the judge can
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
 
+from tiebreak.domains.base import Reject as Reject
 from tiebreak.domains.rust.blueprints import CARGO_TOOLS, Blueprint, Step
 from tiebreak.domains.rust.episode import cargo_reply
 from tiebreak.domains.rust.grading import unsound
@@ -15,14 +15,6 @@ from tiebreak.domains.rust.toolbox import Reply, apply_patch, project_root
 from tiebreak.domains.rust.verdicts import Ask, Judge, Verdict
 
 CHUNK = 512
-
-
-class Reject(TypedDict):
-    """A blueprint that is no case. `step` counts from 1; 0 is the plan or the crate as a whole."""
-
-    case_id: str
-    step: int
-    errors: list[str]
 
 
 Progress = Callable[[int], object]

@@ -1,30 +1,22 @@
 """Where blueprints come from, behind one interface: each source draws what it has, and bad specs are rejects."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from tiebreak.domains.base import Drawn as Drawn
+from tiebreak.domains.base import Reject
 from tiebreak.domains.rust.blueprints import MANIFEST, Blueprint
 from tiebreak.domains.rust.generator import generate
 from tiebreak.domains.rust.imports.dataset import Dataset, fetch
 from tiebreak.domains.rust.imports.families import Families, read_families, template_of
 from tiebreak.domains.rust.imports.folders import SPECS, read_folders
 from tiebreak.domains.rust.imports.rows import Row, identifier, read_rows
-from tiebreak.domains.rust.materialize import Reject
 from tiebreak.domains.rust.protocol import format_call
 from tiebreak.errors import BlueprintError, DataError
 
 SHOWN = 8
-
-
-@dataclass
-class Drawn:
-    """What a source gave: blueprints, and the specs that are none, each in the source's order. words: for the log."""
-
-    blueprints: list[Blueprint] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
-    words: str = ""
 
 
 class Source(Protocol):

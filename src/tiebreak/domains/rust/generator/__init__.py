@@ -6,8 +6,8 @@ from typing import Literal, get_args
 from tiebreak.domains.rust.blueprints import Blueprint, Family
 from tiebreak.domains.rust.crate import split_tests
 from tiebreak.domains.rust.generator import catalogue, frame
-from tiebreak.domains.rust.generator.words import new_id
 from tiebreak.domains.rust.shared_code import bare, shared_code
+from tiebreak.domains.words import new_id
 from tiebreak.errors import ConfigError
 from tiebreak.seeds import derive, stream
 

@@ -4,7 +4,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.compare import OPERATORS, PHRASES, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 LABELS = (("low", "mid", "high"), ("cold", "mild", "hot"), ("small", "medium", "large"), ("slow", "fair", "fast"))
 

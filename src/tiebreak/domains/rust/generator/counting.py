@@ -4,7 +4,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.compare import OPERATORS, draw, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, broken, lines, site
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 
 def near(rng: Random, limit: int, low: int = 0) -> int:

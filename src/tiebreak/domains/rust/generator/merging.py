@@ -5,7 +5,7 @@ from typing import Any
 
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 SOURCES = (("user", "file"), ("flag", "env"), ("local", "shared"), ("team", "site"), ("env", "file"))
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 
 def numbers(rng: Random, low: int, high: int) -> list[int]:

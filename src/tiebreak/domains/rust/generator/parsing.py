@@ -6,7 +6,7 @@ from typing import Any
 from tiebreak.domains.rust.generator.compare import OPERATORS
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Err, Ok
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 SEPARATORS = {"=": "equals sign", ":": "colon", "/": "slash", "-": "dash"}
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import some
+from tiebreak.domains.words import some
 
 Row = tuple[str, int]
 

@@ -4,7 +4,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, broken, lines, site
 from tiebreak.domains.rust.generator.values import Raw
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 MACHINES = (
     ("Door", ("Open", "Shut", "Locked")),

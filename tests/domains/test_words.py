@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tiebreak.domains.rust.generator.words import FOLDER, new_id, pick, some, words
+from tiebreak.domains.words import FOLDER, new_id, pick, some, words
 
 LISTS = sorted(path.stem for path in FOLDER.glob("*.txt"))
 KEYWORDS = {"as", "break", "const", "crate", "else", "enum", "fn", "for", "if", "impl", "in", "let", "loop", "match"}

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-FOLDER = Path(__file__).resolve().parents[5] / "resources" / "words"
+FOLDER = Path(__file__).resolve().parents[3] / "resources" / "words"
 
 
 @cache

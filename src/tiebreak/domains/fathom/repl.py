@@ -1,0 +1,126 @@
+"""A Python REPL for one episode: confined, its names kept between blocks, its `llm()` answered and counted outside."""
+
+import re
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tiebreak.domains.fathom import driver
+from tiebreak.sandbox.bubblewrap import SYSTEM_FOLDERS, Box
+from tiebreak.sandbox.limits import MIB, Limits
+from tiebreak.sandbox.session import Session
+
+LIMITS = Limits(cpu_seconds=5, wall_seconds=60, memory_bytes=512 * MIB, processes=16, output_bytes=MIB)
+"""CPU time is that of a session as a whole, wall time that of a turn, without what `llm()` takes."""
+DRIVER, PYTHON = "/driver.py", "/python"
+OPTIONS = ("-s", "-S", "-P", "-B", "-X", "utf8")
+ENDINGS = {
+    "exit": "the program ended",
+    "limit": "it was killed for its CPU time or memory",
+    "time": "it was killed for its time",
+    "crowd": "it was killed for its threads",
+    "output": "it was killed for printing too much",
+    "frame": "it was killed for writing to the channel of llm()",
+}
+_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,16}\b")
+
+Ask = Callable[[str, str], dict[str, str]]
+"""What answers `llm(prompt, chunk)`: {"text": …}, or {"refused": why}, which is raised inside."""
+
+
+@dataclass
+class Ran:
+    """What the blocks of a turn came to. output: what they printed; ended: why the session is over, if it is."""
+
+    output: str = ""
+    ok: bool = True
+    ended: str | None = None
+
+
+@dataclass
+class Repl:
+    """The REPL over one text. It starts with the first block, and anew (names lost) after one that was killed."""
+
+    ctx: str
+    ask: Ask
+    limits: Limits = LIMITS
+    _session: Session | None = field(default=None, repr=False)
+    _number: int = 0
+
+    def run(self, blocks: list[str]) -> Ran:
+        """Run blocks in order, up to the first that fails. SandboxError where there is no sandbox."""
+        ran = Ran()
+        for block in blocks:
+            if ran.ok:
+                self._block(block, ran)
+        return ran
+
+    def close(self) -> None:
+        """End the program, if there is one."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _block(self, code: str, ran: Ran) -> None:
+        session = self._session or self._start()
+        self._number += 1
+        session.send({"code": code, "number": self._number})
+        ran.ok = self._follow(session)
+        ran.output += canonical(session.printed())
+        if session.end is not None:
+            ran.ended, ran.ok = ENDINGS[session.end], False
+            self.close()
+
+    def _start(self) -> Session:
+        python, box = python_box()
+        self._session = Session([python, *OPTIONS, DRIVER], box, self.limits)
+        self._session.send({"ctx": self.ctx})
+        return self._session
+
+    def _follow(self, session: Session) -> bool:
+        """Answer what the block asks until it is done; whether it went well. Frames without sense are passed over."""
+        deadline = time.monotonic() + self.limits.wall_seconds
+        while (frame := session.receive(deadline)) is not None or session.end is None:
+            asked = question(frame)
+            if asked is not None:
+                before = time.monotonic()
+                session.send(self.ask(*asked))
+                deadline += time.monotonic() - before
+            elif isinstance(frame, dict) and frame.get("done") == self._number:
+                return frame.get("ok") is True
+        return False
+
+
+def question(frame: Any) -> tuple[str, str] | None:
+    """What a frame asks of `llm`, if it does; the program inside can send anything."""
+    match frame:
+        case {"llm": [str(prompt), str(chunk)]}:
+            return prompt, chunk
+    return None
+
+
+def canonical(printed: bytes) -> str:
+    """What was printed as text, addresses of objects taken out: they differ from run to run."""
+    return _ADDRESS.sub("at 0x…", printed.decode("utf-8", errors="replace"))
+
+
+@cache
+def python_box() -> tuple[str, Box]:
+    """The path inside of the Python that runs us, and a box with it, its library and the driver alone."""
+    program, prefix = Path(sys._base_executable).resolve(), Path(sys.base_prefix).resolve()  # type: ignore[attr-defined]
+    here = ((str(Path(driver.__file__)), DRIVER),)
+    environment: tuple[tuple[str, str], ...] = (("PYTHONHASHSEED", "0"), ("HOME", "/tmp"))
+    if any(str(prefix).startswith((f"{folder}/", folder)) for folder in SYSTEM_FOLDERS):
+        return str(program), Box(read_only=here, environment=environment, folder="/tmp", forks=False, dev=False)
+    environment += (("LD_LIBRARY_PATH", f"{PYTHON}/lib"),)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(prefix)}))
+    hidden = (f"{PYTHON}/{packages.relative_to(prefix)}",) if packages.is_dir() else ()
+    shown = ((str(prefix), PYTHON), *here)
+    inside = f"{PYTHON}/{program.relative_to(prefix)}"
+    box = Box(read_only=shown, environment=environment, folder="/tmp", forks=False, dev=False, hidden=hidden)
+    return inside, box
