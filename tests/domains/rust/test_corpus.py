@@ -6,8 +6,8 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from tiebreak.domains.base import TraceTurn
 from tiebreak.digest import text_digest
+from tiebreak.domains.base import TraceTurn
 from tiebreak.domains.rust.blueprints import to_line
 from tiebreak.domains.rust.corpus import PIECE, copy_exercises, crates, scramble, stages
 from tiebreak.domains.rust.protocol import parse_turn
