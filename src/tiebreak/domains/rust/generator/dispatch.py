@@ -144,6 +144,7 @@ def fees(rng: Random) -> Sketch:
     second, third = f"        ({kind}::{a}, n) => n * {times},", f"        ({kind}::{b}, _) => {flat},"
     last = "        (_, n) => n," if rest else "        _ => 0,"
     says = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}[sign]
+    other = f"other {a} {times} times its {weight}"
     others = f"the rest its {weight}" if rest else "the rest nothing"
     return Sketch(
         name=name,
@@ -163,7 +164,7 @@ def fees(rng: Random) -> Sketch:
             "    }",
             "}",
         ),
-        doc=f"{a} of {says} {limit} pays its {weight} and {add}, other {a} {times} times that, {b} {flat}, {others}.",
+        doc=f"{a} of {says} {limit} pays its {weight} and {add}, {other}, {b} {flat}, {others}.",
         vague=f"What {a}, {b} and the rest pay for their {weight}.",
         task=f"charge {a} of {says} {limit} {add} more, other {a} {times} times as much, {b} {flat}",
         sites=(

@@ -35,7 +35,7 @@ def gaps(rng: Random) -> Sketch:
             found = [(a, b[fields[0]] - a[fields[1]] + add) for a, b in pairwise(rows)]
             long = [(row, gap) for row, gap in found if OPERATORS[sign](gap, need)]
             if way == "first":
-                return Some({"end": long[0][0][1], "begin": long[0][0][0], "gap": long[0][1]}[give]) if long else None
+                return Some({"end": long[0][0][1], "begin": long[0][0][0], "pause": long[0][1]}[give]) if long else None
             gaps = [gap for _, gap in found]
             positive = [max(0, gap) for gap in gaps]
             ways = {
@@ -51,9 +51,9 @@ def gaps(rng: Random) -> Sketch:
         return twin
 
     copy, order = f"    let mut {thing} = rows.to_vec();", f"    {thing}.sort();"
-    gap = f"        let gap = {noun}[1].0 - {noun}[0].1;"
+    gap = f"        let pause = {noun}[1].0 - {noun}[0].1;"
     loop, begin = f"    for {noun} in {thing}.windows(2) {{", f"    let mut {word} = 0;"
-    test = f"        if gap {sign} {need} {{"
+    test = f"        if pause {sign} {need} {{"
     tests: list[Change] = [
         ("strictness", f" {sign} ", f" {flip} ", twin_of(flip)),
         ("direction", f" {sign} ", " < ", twin_of("<")),
@@ -63,27 +63,27 @@ def gaps(rng: Random) -> Sketch:
         ("type", f" {need} ", f" &{need} ", None),
     ]
     if way == "longest":
-        line = f"        {word} = {word}.max(gap);"
+        line = f"        {word} = {word}.max(pause);"
         body, kind = [begin, loop, gap, line, "    }", f"    {word}"], "i32"
         sites = [
             site(
                 line,
                 ("method", "max", "min", twin_of(way="shortest")),
-                ("method", f"{word}.max(gap)", "gap", twin_of(way="last")),
-                ("operator", f"= {word}.max(gap)", "+= gap", twin_of(way="sum", floor=False)),
-                ("type", "(gap)", f"({noun})", None),
+                ("method", f"{word}.max(pause)", "pause", twin_of(way="last")),
+                ("operator", f"= {word}.max(pause)", "+= pause", twin_of(way="sum", floor=False)),
+                ("type", "(pause)", f"({noun})", None),
             )
         ]
     elif way == "sum":
-        line = f"        {word} += gap.max(0);"
+        line = f"        {word} += pause.max(0);"
         body, kind = [begin, loop, gap, line, "    }", f"    {word}"], "i32"
         sites = [
             site(
                 line,
                 ("method", ".max(0)", "", twin_of(floor=False)),
-                ("operator", "+= gap.max(0)", f"= {word}.max(gap)", twin_of(way="longest")),
+                ("operator", "+= pause.max(0)", f"= {word}.max(pause)", twin_of(way="longest")),
                 ("method", "max", "min", lambda rows: _negative(rows)),
-                ("type", "gap.max(0)", "gap.max()", None),
+                ("type", "pause.max(0)", "pause.max()", None),
             )
         ]
     elif way == "count":
@@ -95,7 +95,7 @@ def gaps(rng: Random) -> Sketch:
                 line,
                 ("operator", "+= 1", "+= 2", lambda rows: 2 * twin_of()(rows)),
                 ("operator", "+= 1", "= 1", lambda rows: min(1, twin_of()(rows))),
-                ("type", "1", "gap", None),
+                ("type", "1", "pause", None),
             ),
         ]
     else:
@@ -106,7 +106,7 @@ def gaps(rng: Random) -> Sketch:
             site(
                 line,
                 ("index", "[0].1", "[0].0", twin_of(give="begin")),
-                ("field", f"{noun}[0].1", "gap", twin_of(give="gap")),
+                ("field", f"{noun}[0].1", "pause", twin_of(give="pause")),
                 ("type", f"Some({noun}[0].1)", f"{noun}[0].1", None),
             ),
         ]

@@ -21,14 +21,14 @@ MEASURES: dict[str, tuple[str, Callable[[Numbers], int], str]] = {
 TURNS: dict[str, tuple[str, Callable[[Numbers], Numbers], str]] = {
     "reverse": ("reverse()", lambda list: list[::-1], "in reverse"),
     "sort": ("sort()", sorted, "in rising order"),
-    "plain": ("truncate(2)", lambda list: list[:2], "the first two"),
+    "plain": ("truncate(2)", lambda list: list[:2], "cut to two"),
 }
 
 
 def owned(rng: Random) -> Sketch:
     """A list, turned, with a number behind or before it that a helper made of a copy."""
     measure, turn, front = rng.choice(list(MEASURES)), rng.choice(list(TURNS)), rng.random() < 0.4
-    helper, (kept, found), thing = pick(rng, "verbs"), some(rng, "keys", 2), pick(rng, "nouns")
+    helper, (kept, found), thing = f"{pick(rng, 'verbs')}_all", some(rng, "keys", 2), pick(rng, "nouns")
     name, add = f"{rng.choice(('pack', 'bundle', 'wrap'))}_{thing}", rng.choice((0, rng.randint(2, 9)))
 
     def twin_of(measure: str = measure, turn: str | None = turn, front: bool = front, add: int = add) -> Twin:
