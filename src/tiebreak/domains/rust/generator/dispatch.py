@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from tiebreak.domains.rust.generator.compare import OPERATORS
+from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, TURNED
 from tiebreak.domains.rust.generator.sketch import Change, Site, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Raw
 from tiebreak.domains.rust.generator.words import pick, some
@@ -120,8 +120,8 @@ def fees(rng: Random) -> Sketch:
     name = f"{rng.choice(('fee', 'price', 'toll'))}_for_{pick(rng, 'things')}"
     limit, add, times, flat = rng.randint(8, 30), rng.randint(2, 9), rng.randint(2, 5), rng.randint(10, 60)
     rest = rng.choice((0, 1))
-    flip = {">=": ">", ">": ">=", "<=": "<", "<": "<="}[sign]
-    turned = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}[sign]
+    flip = EQUALS[sign]
+    turned = TURNED[sign]
 
     def twin_of(
         sign: str = sign,
@@ -143,7 +143,7 @@ def fees(rng: Random) -> Sketch:
     first = f"        ({kind}::{a}, n) if n {sign} {limit} => n + {add},"
     second, third = f"        ({kind}::{a}, n) => n * {times},", f"        ({kind}::{b}, _) => {flat},"
     last = "        (_, n) => n," if rest else "        _ => 0,"
-    says = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}[sign]
+    says = PHRASES[sign][0]
     other = f"other {a} {times} times its {weight}"
     others = f"the rest its {weight}" if rest else "the rest nothing"
     return Sketch(

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tiebreak.domains.rust.generator.compare import OPERATORS
+from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, TURNED
 from tiebreak.domains.rust.generator.layers import SOURCES
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
@@ -19,8 +19,8 @@ def fallback(rng: Random) -> Sketch:
     )
     sign, name = rng.choice(list(OPERATORS)), f"{rng.choice(('choose', 'settle', 'find'))}_{key}"
     a, b, c = order
-    flip = {">=": ">", ">": ">=", "<=": "<", "<": "<="}[sign]
-    turned = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}[sign]
+    flip = EQUALS[sign]
+    turned = TURNED[sign]
     checked = rng.choice(((a, b, c), (a, b), (b, c), (a,), (b,)))
 
     def twin_of(
@@ -72,7 +72,7 @@ def fallback(rng: Random) -> Sketch:
         new = f"({more[-1]}.filter({helper}))" if more[-1] != a else f"= {a}.filter({helper})."
         changes.append(("condition", old, new, twin_of(checked=(*checked, more[-1]))))
     changes.append(("type", f".or({part(c)})", f".or({default})", None))
-    says = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}[sign]
+    says = PHRASES[sign][0]
     who = "each" if len(checked) == 3 else " and ".join(checked)
     return Sketch(
         name=name,

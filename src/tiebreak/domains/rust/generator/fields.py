@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from tiebreak.domains.rust.generator.compare import OPERATORS
+from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Err, Ok, Some
 from tiebreak.domains.rust.generator.words import pick, some
@@ -71,7 +71,7 @@ def read_fields(rng: Random) -> Sketch:
     size, test = f"    if parts.len() != {count} {{", f"    if {one} {sign} {two} {{"
     first = f'    let {one}: i32 = parts[{at}]{cut}.parse().map_err(|_| "{one}")?;'
     second = f'    let {two}: i32 = parts[{to}]{cut}.parse().map_err(|_| "{two}")?;'
-    flip = {">": ">=", ">=": ">"}[sign]
+    flip = EQUALS[sign]
     last = f"    Ok({result})"
     ends: dict[str, list[Change]] = {
         "+": [("operator", "+", "-", twin_of(way="-")), ("type", f"{two} + {one}", f"{two} + text", None)],
@@ -182,7 +182,7 @@ def with_unit(rng: Random) -> Sketch:
     value = [f"    let {key} = n * times;"] if form else []
     test = f"    if {seen} {over} {most} || {seen} < {low} {{"
     last = f"    Some({key})" if form else "    Some(n * times)"
-    flip = {">": ">=", ">=": ">"}[over]
+    flip = EQUALS[over]
     made = value[0] if form else last
     product = "n * times"
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from tiebreak.domains.rust.generator.compare import OPERATORS
+from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
 from tiebreak.domains.rust.generator.words import pick
@@ -17,7 +17,7 @@ def gaps(rng: Random) -> Sketch:
     way, word, thing = rng.choice(("longest", "sum", "count", "first")), pick(rng, "keys"), pick(rng, "things")
     need, near, noun = rng.randint(2, 5), rng.randint(10, 80), pick(rng, "nouns")
     sign = rng.choice((">", ">="))
-    name, flip = f"{rng.choice(('free', 'idle', 'open'))}_{noun}", {">": ">=", ">=": ">"}[sign]
+    name, flip = f"{rng.choice(('free', 'idle', 'open'))}_{noun}", EQUALS[sign]
 
     def twin_of(
         sign: str = sign,

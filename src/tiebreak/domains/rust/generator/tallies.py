@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tiebreak.domains.rust.generator.compare import OPERATORS, draw, join, wrong_signs
+from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, draw, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.words import pick, some
 
@@ -165,7 +165,6 @@ def bill(rng: Random) -> Sketch:
     sign, other = rng.choice((">=", ">")), rng.randint(5, 20)
     enough, last_sign = rng.randint(30, 90), rng.choice((">=", ">"))
     fee = rng.random() < 0.5
-    flip = {">=": ">", ">": ">="}
 
     def twin_of(
         bulk: int = bulk,
@@ -197,11 +196,10 @@ def bill(rng: Random) -> Sketch:
         if fee
         else f"    if {sum_} {last_sign} {enough} {{ {sum_} - {other} }} else {{ {sum_} }}"
     )
-    says = {">=": "at least", ">": "more than"}
     end = (
-        f"a bill of not {says[last_sign]} {enough} pays {other} more"
+        f"a bill of not {PHRASES[last_sign][0]} {enough} pays {other} more"
         if fee
-        else f"a bill of {says[last_sign]} {enough} pays {other} less"
+        else f"a bill of {PHRASES[last_sign][0]} {enough} pays {other} less"
     )
     change = (
         [
@@ -238,13 +236,13 @@ def bill(rng: Random) -> Sketch:
             last,
             "}",
         ),
-        doc=f"Adds count times price; {says[sign]} {bulk} of a kind cost 1/{part} less, and {end}.",
+        doc=f"Adds count times price; {PHRASES[sign][0]} {bulk} of a kind cost 1/{part} less, and {end}.",
         vague=f"Adds count times price; many of a kind cost 1/{part} less, and {end}.",
-        task=f"take 1/{part} off for {says[sign]} {bulk} of a kind",
+        task=f"take 1/{part} off for {PHRASES[sign][0]} {bulk} of a kind",
         sites=(
             site(
                 add,
-                ("strictness", f"pieces {sign} ", f"pieces {flip[sign]} ", twin_of(sign=flip[sign])),
+                ("strictness", f"pieces {sign} ", f"pieces {EQUALS[sign]} ", twin_of(sign=EQUALS[sign])),
                 ("direction", f"pieces {sign} ", "pieces < ", twin_of(sign="<")),
                 ("constant", f" {bulk} {{", f" {bulk + 1} {{", twin_of(bulk=bulk + 1)),
                 ("constant", f"/ {part} ", f"/ {part + 1} ", twin_of(part=part + 1)),
@@ -257,8 +255,8 @@ def bill(rng: Random) -> Sketch:
                 (
                     "strictness",
                     f"{sum_} {last_sign} ",
-                    f"{sum_} {flip[last_sign]} ",
-                    twin_of(last_sign=flip[last_sign]),
+                    f"{sum_} {EQUALS[last_sign]} ",
+                    twin_of(last_sign=EQUALS[last_sign]),
                 ),
                 ("direction", f"{sum_} {last_sign} ", f"{sum_} < ", twin_of(last_sign="<")),
                 ("constant", f" {enough} ", f" {enough + 1} ", twin_of(enough=enough + 1)),

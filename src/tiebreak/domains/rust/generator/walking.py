@@ -3,18 +3,14 @@
 from itertools import pairwise
 from random import Random
 
-from tiebreak.domains.rust.generator.compare import OPERATORS, join, wrong_signs
+from tiebreak.domains.rust.generator.compare import OPERATORS, draw, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.words import pick, some
 
 
 def neighbours(rng: Random) -> Sketch:
     """How many neighbours differ by enough, or what they differ by in all."""
-    (word, pair), thing, (sign, phrase) = (
-        some(rng, "keys", 2),
-        pick(rng, "things"),
-        rng.choice(((">=", "at least"), (">", "more than"), ("<", "less than"), ("<=", "at most"))),
-    )
+    (word, pair), thing, (sign, phrase) = some(rng, "keys", 2), pick(rng, "things"), draw(rng)
     limit, near, counting = rng.randint(2, 9), rng.randint(20, 70), rng.random() < 0.5
     rising = rng.choice(("up", "down", "any"))
     verb = "count" if counting else "sum"
