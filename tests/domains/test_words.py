@@ -19,7 +19,7 @@ def test_words_are_sorted_different_short_and_plain(name: str) -> None:
     assert all(word.isascii() and word.isalpha() and word.islower() and len(word) <= 9 for word in found)
 
 
-@pytest.mark.parametrize("name", ["keys"])
+@pytest.mark.parametrize("name", ["keys", "nouns", "things", "verbs"])
 def test_words_that_name_variables_are_no_keywords(name: str) -> None:
     assert not set(words(name)) & KEYWORDS
 
@@ -33,3 +33,7 @@ def test_some_are_different_and_pick_is_one_of_the_list() -> None:
 def test_a_new_id_avoids_the_used_ones() -> None:
     first = new_id(Random(3), set())
     assert new_id(Random(3), {first}) != first
+
+
+def test_keys_and_nouns_differ_for_both_name_variables_of_one_function() -> None:
+    assert not set(words("keys")) & set(words("nouns"))

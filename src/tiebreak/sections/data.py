@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from tiebreak.domains.rust.generator import ATTEMPTS, MOST_ATTEMPTS
 from tiebreak.domains.rust.generator.catalogue import TEMPLATES
 from tiebreak.sections.base import Section
 
@@ -33,6 +34,14 @@ class Generate(Section):
         return names
 
     cases: int = Field(ge=1, description="how many blueprints to generate, before rejects", examples=[12000])
+    attempts: int = Field(
+        ATTEMPTS,
+        ge=2,
+        le=MOST_ATTEMPTS,
+        description="the most patches that the plan of a recover family makes, the right one included; each plan draws "
+        "its own number from 2 on",
+        examples=[6],
+    )
 
 
 class Import(Section):

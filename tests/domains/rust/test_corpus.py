@@ -6,8 +6,10 @@ from itertools import islice
 from random import Random
 from typing import Any
 
+from tiebreak.digest import text_digest
 from tiebreak.domains.base import TraceTurn
-from tiebreak.domains.rust.corpus import PIECE, copy_exercises, scramble, stages
+from tiebreak.domains.rust.blueprints import to_line
+from tiebreak.domains.rust.corpus import PIECE, copy_exercises, crates, scramble, stages
 from tiebreak.domains.rust.protocol import parse_turn
 
 
@@ -41,3 +43,8 @@ def test_stages_share_all_tokens_and_the_first_is_plain(cases: list[Any]) -> Non
     pool = {line for case in cases for line in case.files[case.source_path].splitlines()}
     assert all(params["find"] in pool for _, params in calls(found[0].exercises))
     assert any(params["find"] not in pool for _, params in calls(found[1].exercises))
+
+
+def test_the_crates_that_the_checked_in_base_has_read_stay_the_same_bytes() -> None:
+    lines = "\n".join(to_line(case) for case in crates(20261129, 120))
+    assert text_digest(lines) == "b491de660248d5b960b513cd96457b19d0f5291ad386d54718d2f5c7006d758b"

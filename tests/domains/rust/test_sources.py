@@ -23,6 +23,7 @@ def test_the_generator_is_a_source() -> None:
     drawn = Generated(("mean", "longer"), 12).draw(5)
     assert drawn.blueprints == generate(("mean", "longer"), 12, 5) and drawn.rejects == []
     assert drawn.words == "12 blueprints from the generator, seed 5"
+    assert Generated(("owned",), 12, attempts=6).draw(5).blueprints == generate(("owned",), 12, 5, attempts=6)
 
 
 def test_imported_cases_have_published_names_and_are_their_own_templates(tmp_path: Path) -> None:

@@ -11,9 +11,39 @@ from random import Random
 from tiebreak.chat import SYSTEM_MESSAGE
 from tiebreak.domains.base import Stage, TraceTurn
 from tiebreak.domains.rust.blueprints import PROJECT_ROOT, Blueprint
+from tiebreak.domains.rust.generator import generate, whole_code
 from tiebreak.domains.rust.protocol import format_call, format_result
 from tiebreak.domains.rust.toolbox import project_root
+from tiebreak.seeds import derive
 
+# The templates that the checked-in base (resources/base) has read. They are named one by one, because with `all` every
+# new template would change the base's tokenizer and weights, and with them every number of the laptop study.
+TEMPLATES = (
+    "count_limit",
+    "sum_skip",
+    "sum_range",
+    "best_of",
+    "sort_rows",
+    "parse_pair",
+    "valid_code",
+    "bands",
+    "price_by_kind",
+    "cycle",
+    "level",
+    "setting",
+    "lookup",
+    "overlap",
+    "shared_length",
+    "count_at",
+    "again",
+    "with_size",
+    "longer",
+    "raise_all",
+    "total_for",
+    "mean",
+    "longest_run",
+    "first_match",
+)
 PROTOCOL_STRINGS = (
     SYSTEM_MESSAGE,
     'CALL read_file {"id":"c',
@@ -41,6 +71,11 @@ LINES = (6, 26)
 PATCHES = (4, 9)
 SCRAMBLED = 0.4
 PIECE = re.compile(r"[A-Za-z]+|[0-9]+")
+
+
+def crates(root_seed: int, size: int) -> list[Blueprint]:
+    """`size` crates of TEMPLATES from a seed stream of their own, no two alike as a whole."""
+    return generate(TEMPLATES, size, derive(root_seed, "base", "corpus"), keys=whole_code)
 
 
 def stages(cases: Sequence[Blueprint], rng: Random) -> list[Stage]:

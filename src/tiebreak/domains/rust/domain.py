@@ -14,9 +14,8 @@ from tiebreak.domains.base import Corpus, Episode, Outcome, Reject, TraceTurn
 from tiebreak.domains.rust import episode as episodes
 from tiebreak.domains.rust import rescore
 from tiebreak.domains.rust.blueprints import Blueprint, dump_blueprints, load_blueprints
-from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, stages
+from tiebreak.domains.rust.corpus import PROTOCOL_STRINGS, crates, stages
 from tiebreak.domains.rust.episode import RustEpisode
-from tiebreak.domains.rust.generator import generate, whole_code
 from tiebreak.domains.rust.grading import Grade, grade
 from tiebreak.domains.rust.materialize import materialize
 from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
@@ -25,7 +24,7 @@ from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.shared_code import forms
 from tiebreak.domains.rust.traces import MOST_CALLS, traces
 from tiebreak.domains.rust.verdicts import Judge
-from tiebreak.seeds import derive, stream
+from tiebreak.seeds import stream
 
 CORPUS_DETOURS = 0.3
 PATCH = ("patch_test_pass", "patch_run_pass", "patch_test_recover", "patch_run_recover")
@@ -138,8 +137,8 @@ class RustDomain:
         return {"asked": self.judge.asked, "hits": self.judge.hits, "ran": self.judge.ran}
 
     def corpus(self, root_seed: int, size: int) -> Corpus:
-        """`size` crates from a seed stream of their own; of a fifth of them real traces, to show tool output."""
-        cases = list(generate("all", size, derive(root_seed, "base", "corpus"), keys=whole_code))
+        """`size` crates for a base model; of a fifth of them real traces, to show tool output."""
+        cases = crates(root_seed, size)
         played, _ = materialize(cases[: -(-size // 5)], self.judge)
         shown = self.traces(played, lambda case: stream(root_seed, "base", case.case_id), CORPUS_DETOURS)
         texts = [case.files[case.source_path] + case.user + case.final for case in cases]

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from tiebreak.domains.base import Drawn as Drawn
 from tiebreak.domains.base import Reject
 from tiebreak.domains.rust.blueprints import MANIFEST, Blueprint
-from tiebreak.domains.rust.generator import generate
+from tiebreak.domains.rust.generator import ATTEMPTS, generate
 from tiebreak.domains.rust.imports.dataset import Dataset, fetch
 from tiebreak.domains.rust.imports.families import Families, read_families, template_of
 from tiebreak.domains.rust.imports.folders import SPECS, read_folders
@@ -33,10 +33,11 @@ class Generated:
 
     templates: Literal["all"] | Sequence[str]
     cases: int
+    attempts: int = ATTEMPTS
 
     def draw(self, root_seed: int) -> Drawn:
-        """`cases` blueprints."""
-        items = generate(self.templates, self.cases, root_seed)
+        """`cases` blueprints, whose recover plans make at most `attempts` patches."""
+        items = generate(self.templates, self.cases, root_seed, attempts=self.attempts)
         return Drawn(items, [], f"{len(items)} blueprints from the generator, seed {root_seed}")
 
 

@@ -1,5 +1,6 @@
 """Each template: its lines, and its Python twins held against Rust."""
 
+import re
 from collections.abc import Iterator
 from random import Random
 
@@ -76,6 +77,24 @@ def test_rust_does_what_the_python_twins_say_and_compiles_only_where_there_is_on
     for (name, line, compiles), verdict in zip(labels, verdicts, strict=True):
         assert verdict.compiled == compiles, (name, line, verdict.stderr)
         assert verdict.ok == compiles, (name, line, verdict.stdout)
+
+
+@pytest.mark.parametrize(
+    ("kind", "codes"),
+    [
+        ("move", {"E0382"}),
+        ("lifetime", {"E0106", "E0261", "E0515", "E0621"}),
+    ],
+)
+def test_a_wrong_move_or_lifetime_is_one_to_rustc(kind: str, codes: set[str]) -> None:
+    asks = []
+    for _, sketch, place, wrong in variants(seed=5):
+        if place is not None and wrong is not None and wrong.kind == kind:
+            code = sketch.code.replace("DOC\n", "").replace(place.right, wrong.line)
+            asks.append(Ask.of("cargo_test", {"Cargo.toml": MANIFEST_TEXT.format(name="kind"), "src/lib.rs": code}))
+    assert len(asks) >= 5
+    for verdict in Judge(None, diagnostics="short")(asks):
+        assert set(re.findall(r"error\[(E\d+)\]", verdict.stderr)) <= codes and not verdict.compiled, verdict.stderr
 
 
 def test_swap_refuses_a_text_that_is_not_there_once() -> None:

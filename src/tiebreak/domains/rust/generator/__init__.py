@@ -1,6 +1,7 @@
 """Blueprints from a seed: `generate` draws templates, families and crates, offline and byte for byte repeatable."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from random import Random
 from typing import Literal, get_args
 
 from tiebreak.domains.rust.blueprints import Blueprint, Family
@@ -21,6 +22,7 @@ FAMILIES: Mapping[Family, float] = {
     "run_only": 0.07,
 }
 TRIES = 400
+ATTEMPTS, MOST_ATTEMPTS = 2, 6
 
 
 def generate(
@@ -29,12 +31,14 @@ def generate(
     root_seed: int,
     families: Mapping[Family, float] = FAMILIES,
     keys: Callable[[Blueprint], Collection[str]] = shared_code,
+    attempts: int = ATTEMPTS,
 ) -> list[Blueprint]:
     """`cases` blueprints, no two with the same id or a key in common, in an order that the seed decides.
 
     families: weights, they need not add up to 1. keys: what two cases may not share, by default what would leak if they
-    met in two splits. Raises ConfigError for an unknown template or family, and where the
-    templates cannot give so many different crates.
+    met in two splits. attempts: the most patches of a recover plan, from 2 to MOST_ATTEMPTS; each plan draws its own
+    number. Raises ConfigError for an unknown template or family, and where the templates cannot give so many different
+    crates.
     """
     chosen = catalogue.select(templates)
     if unknown := set(families) - set(get_args(Family)):
@@ -47,8 +51,9 @@ def generate(
         rng = stream(root_seed, "blueprints", index)
         seed = derive(root_seed, "blueprints", index)
         family = rng.choices(names, weights)[0]
+        patches = patches_of(family, attempts, rng)
         for _ in range(TRIES):
-            item = frame.build(rng.choice(chosen), family, new_id(rng, ids), seed, rng, VERSION)
+            item = frame.build(rng.choice(chosen), family, new_id(rng, ids), seed, rng, VERSION, patches)
             if item is not None and taken.isdisjoint(keys(item)):
                 break
         else:
@@ -59,6 +64,13 @@ def generate(
         taken.update(keys(item))
         items.append(item)
     return items
+
+
+def patches_of(family: Family, attempts: int, rng: Random) -> int:
+    """How many patches a case's plan makes, at most `attempts`; nothing is drawn where there is no choice."""
+    if not family.endswith("recover"):
+        return 0 if family.endswith("only") else 1
+    return 2 if attempts == ATTEMPTS else rng.randint(2, attempts)
 
 
 def whole_code(item: Blueprint) -> list[str]:

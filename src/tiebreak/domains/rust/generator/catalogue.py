@@ -4,22 +4,43 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tiebreak.domains.rust.generator import (
+    bookings,
     branching,
     counting,
+    dispatch,
+    fallbacks,
+    fields,
+    gaps,
+    handing,
     intervals,
+    layers,
     lending,
+    machines,
+    marks,
     merging,
     ownership,
     parsing,
+    places,
+    podiums,
     ranking,
     reports,
     searching,
+    spreading,
     states,
+    stores,
+    tallies,
+    walking,
+    windows,
 )
 from tiebreak.domains.rust.generator.sketch import Template
 from tiebreak.errors import ConfigError
 
-GROUPS = (counting, ranking, parsing, branching, states, merging, intervals, ownership, lending, reports, searching)
+# New groups go to the end: a list of templates in a study is put into this order before anything is drawn.
+GROUPS = (
+    *(counting, ranking, parsing, branching, states, merging, intervals, ownership, lending, reports, searching),
+    *(podiums, places, tallies, fields, marks, machines, stores, dispatch, layers, fallbacks, bookings, windows, gaps),
+    *(handing, walking, spreading),
+)
 TEMPLATES: dict[str, Template] = {template.name: template for group in GROUPS for template in group.TEMPLATES}
 
 

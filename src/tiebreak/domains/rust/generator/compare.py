@@ -13,6 +13,9 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     "<": operator.lt,
 }
+EQUALS = {">=": ">", ">": ">=", "<=": "<", "<": "<="}
+"""The operator that sees equals the other way."""
+TURNED = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 PHRASES = {
     ">=": ("at least", "no less than"),
     ">": ("more than", "above"),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any, Literal
 
@@ -55,9 +55,11 @@ def choose_probes(
 ) -> tuple[list[Probe], list[Probe]] | None:
     """(shown, hidden) probes such that every wrong line shows on one that is shown; None where the draw has none."""
     pool = _candidates(sketch, rng)
-    telling = [probe for probe in pool if all(differs(wrong, probe) for wrong in wrongs)]
-    if not telling or len(pool) < shown + 2:
+    if len(pool) < shown + 2:
         return None
+    telling = [probe for probe in pool if all(differs(wrong, probe) for wrong in wrongs)]
+    if not telling:
+        return _together(pool, wrongs) if len(wrongs) > 2 and shown == 2 else None
     first, also = telling[0], telling[1:2]
     rest = [probe for probe in pool if probe is not first and probe not in also]
     if rng.random() < QUIET:
@@ -65,6 +67,14 @@ def choose_probes(
     visible, hidden = [first, *rest[: shown - 1]], [*also, *rest[shown - 1 :]][:HIDDEN]
     rng.shuffle(visible)
     return visible, hidden
+
+
+def _together(pool: Sequence[Probe], wrongs: Sequence[Wrong]) -> tuple[list[Probe], list[Probe]] | None:
+    """A long chain's wrong lines need not all show on the same probe: each shows on one of two."""
+    for pair in combinations(pool, 2):
+        if all(any(differs(wrong, probe) for probe in pair) for wrong in wrongs):
+            return list(pair), [probe for probe in pool if probe not in pair][:HIDDEN]
+    return None
 
 
 def _tests(sketch: Sketch, probes: Sequence[Probe], rng: Random) -> str:
@@ -88,19 +98,19 @@ def _output(probes: Sequence[Probe]) -> str:
     return "\n".join(display(probe.value) if is_plain(probe.value) else debug(probe.value) for probe in probes)
 
 
-def choose_wrongs(sketch: Sketch, family: Family, rng: Random) -> tuple[Site, list[Wrong]] | None:
-    """The site and the wrong lines: the bug, and for recover families a plausible wrong fix of it."""
-    if family in ("test_only", "run_only"):
+def choose_wrongs(sketch: Sketch, attempts: int, rng: Random) -> tuple[Site, list[Wrong]] | None:
+    """The site and as many of its wrong lines as there are attempts: the bug, then plausible wrong fixes of it."""
+    if attempts == 0:
         return sketch.sites[0], []
-    need = 2 if family.endswith("recover") else 1
-    options = [(site, wrong) for site in sketch.sites if len(site.wrongs) >= need for wrong in site.wrongs]
+    options = [(site, wrong) for site in sketch.sites if len(site.wrongs) >= attempts for wrong in site.wrongs]
     if not options:
         return None
     site, bug = rng.choices(options, [_weight(wrong) for _, wrong in options])[0]
-    if need == 1:
-        return site, [bug]
-    others = [wrong for wrong in site.wrongs if wrong is not bug]
-    return site, [bug, *rng.choices(others, [_weight(wrong) for wrong in others])]
+    chosen = [bug]
+    while len(chosen) < attempts:
+        others = [wrong for wrong in site.wrongs if wrong not in chosen]
+        chosen += rng.choices(others, [_weight(wrong) for wrong in others])
+    return site, chosen
 
 
 def _weight(wrong: Wrong) -> float:
@@ -109,7 +119,7 @@ def _weight(wrong: Wrong) -> float:
 
 @dataclass(frozen=True)
 class _Crate:
-    """A source with its bug, the line that mends it, and the wrong versions of that line: the bug, then a wrong fix."""
+    """A source with its bug, the line that mends it, and the wrong versions of that line: the bug, then wrong fixes."""
 
     broken: str
     right: str
@@ -146,11 +156,16 @@ def _steps(
     return steps
 
 
-def build(template: Template, family: Family, case_id: str, seed: int, rng: Random, version: str) -> Blueprint | None:
-    """One blueprint, or None where this draw cannot make one (the caller draws again)."""
+def build(
+    template: Template, family: Family, case_id: str, seed: int, rng: Random, version: str, attempts: int
+) -> Blueprint | None:
+    """One blueprint, or None where this draw cannot make one (the caller draws again).
+
+    attempts: the patches of its plan, the last of them right; 0 where there is nothing to repair.
+    """
     sketch, runs = template.draw(rng), "run" in family
     difficulty = rng.choices(DIFFICULTIES, DIFFICULTY_WEIGHTS)[0]
-    chosen = choose_wrongs(sketch, family, rng)
+    chosen = choose_wrongs(sketch, attempts, rng)
     probes = chosen and choose_probes(sketch, chosen[1], rng.choice((1, 2)) if runs else 2, rng)
     if chosen is None or probes is None:
         return None

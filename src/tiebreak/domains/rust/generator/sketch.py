@@ -34,9 +34,10 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "borrow": "the borrow",
         "lifetime": "the lifetime",
         "type": "the type",
+        "move": "the moved value",
     }
 )
-COMPILER_KINDS = ("mutability", "borrow", "lifetime", "type")
+COMPILER_KINDS = ("mutability", "borrow", "lifetime", "type", "move")
 
 
 @dataclass(frozen=True)
