@@ -28,7 +28,7 @@ TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
 WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
-BASE = str(PATHS.base) if STUDY.model.base == "tiny" else STUDY.model.base
+BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 
 
@@ -51,6 +51,7 @@ def parity_faults():
 def preflight():
     """Before the first job: what only the machine can answer, and whether finished trainings may be run again."""
     allowed = config.get("retrain", False)
+    refuse(checks.check_named, STUDY)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
     refuse(checks.check_machine, workflow.dag, config["study"])
 

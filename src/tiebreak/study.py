@@ -99,6 +99,16 @@ class Study(Section):
         section: Sft | RlvrPlan | EvaluationPlan = getattr(self, stage)
         return section.gpus if self.model.device == "cuda" else 0
 
+    def questions(self) -> list[str]:
+        """What the study's user has to name before it can run; a dry run does without."""
+        imported = self.data.source.imported
+        if imported is None or not imported.is_open:
+            return []
+        return [
+            f"data.source.import.revision is `ask`: name the commit of dataset {imported.dataset} that you mean, "
+            "40 hexadecimal digits from its history (for a copy in a folder: name the folder and remove revision)"
+        ]
+
     def parts(self) -> dict[str, Any]:
         """The study as plain values, defaults filled in, for rules to look up what they read.
 
