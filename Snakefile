@@ -53,6 +53,7 @@ rule evals:
 include: "rules/blueprints.smk"
 include: "rules/traces.smk"
 include: "rules/base.smk"
+include: "rules/tools.smk"
 include: "rules/sft.smk"
 include: "rules/rlvr.smk"
 include: "rules/evals.smk"

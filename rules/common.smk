@@ -29,7 +29,10 @@ PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
 WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
 BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
+PRIME_RL = [str(path) for path in STUDY.tools()]
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
+# A model of billions of weights passes through the memory of the machine; a tiny one takes what its rule says.
+LARGE = {stage: 96000 if count else 0 for stage, count in GPUS.items()}
 
 
 def model_of(wildcards):

@@ -31,6 +31,7 @@ rule trial:
         cases="<results>/data/cases.jsonl",
         pool="<results>/data/pool.parquet",
         ties="<results>/gates/ties/{arm}.json",
+        tool=PRIME_RL,
     output:
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
@@ -40,7 +41,7 @@ rule trial:
         "<benchmarks>/arms/{arm}/seed{seed}/trial.tsv"
     threads: STUDY.rlvr.threads
     resources:
-        mem_mb=4000,
+        mem_mb=LARGE["rlvr"] or 4000,
         runtime=120,
         gpu=GPUS["rlvr"],
     params:
@@ -64,6 +65,7 @@ rule rlvr:
         pool="<results>/data/pool.parquet",
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
+        tool=PRIME_RL,
     output:
         model=directory("<results>/arms/{arm}/seed{seed}/model"),
         steps="<results>/arms/{arm}/seed{seed}/steps.jsonl",
@@ -74,7 +76,7 @@ rule rlvr:
         "<benchmarks>/arms/{arm}/seed{seed}/rlvr.tsv"
     threads: STUDY.rlvr.threads
     resources:
-        mem_mb=4000,
+        mem_mb=LARGE["rlvr"] or 4000,
         runtime=720,
         gpu=GPUS["rlvr"],
     params:

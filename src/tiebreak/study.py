@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tiebreak.errors import ConfigError
-from tiebreak.paths import BASE_ARM, run_name
+from tiebreak.paths import BASE_ARM, prime_rl, run_name
 from tiebreak.sections.arm import Arm
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Data
@@ -98,6 +98,11 @@ class Study(Section):
         """GPUs of one job of a stage; 0 on a CPU study."""
         section: Sft | RlvrPlan | EvaluationPlan = getattr(self, stage)
         return section.gpus if self.model.device == "cuda" else 0
+
+    def tools(self) -> list[Path]:
+        """What must be installed for the trainings, as the files that say so."""
+        part = self.rlvr.prime_rl
+        return [prime_rl(part.commit)] if self.rlvr.trainer == "prime-rl" and part is not None else []
 
     def questions(self) -> list[str]:
         """What the study's user has to name before it can run; a dry run does without."""

@@ -41,6 +41,7 @@ def test_a_real_run_stops_before_its_first_job_where_gpus_are_missing(
     fresh: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     text = (fresh.folder / "config/studies/glyph.yaml").read_text()
     named = tmp_path / "named.yaml"
     named.write_text(text.replace("revision: ask", f"revision: {'0a' * 20}").replace("name: glyph", "name: named"))

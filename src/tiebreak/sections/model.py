@@ -94,6 +94,11 @@ class Model(Section):
         return not self.is_folder
 
     @property
+    def is_hub(self) -> bool:
+        """Whether the base is a model of the hub."""
+        return self.is_made and self.base != "tiny"
+
+    @property
     def precision(self) -> str:
         """What the weights are loaded as."""
         return self.dtype or "float32"
