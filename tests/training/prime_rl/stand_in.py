@@ -1,8 +1,8 @@
 """A program in the place of prime-rl's `rl`: it reads the real file and leaves the files and logs that prime-rl leaves.
 
-It trains nothing. `stand_in.json` beside the file says where it misbehaves: `die` ends it with status 1 in that step,
-after the orchestrator saved a checkpoint that the trainer has not; `tie` makes every batch from that step on a tied
-one.
+It trains nothing. `stand_in.json` in its tool folder says which adapter to leave and where to misbehave: `die` ends it
+with status 1 in that step, after the orchestrator saved a checkpoint that the trainer has not; `tie` makes every batch
+from that step on a tied one.
 """
 
 import json
@@ -18,7 +18,7 @@ CONFIG = Path(sys.argv[2])
 RL = tomllib.loads(CONFIG.read_text())
 OUT = Path(RL["output_dir"])
 RUN = OUT / "run_default"
-WISH = json.loads((CONFIG.parent / "stand_in.json").read_text())
+WISH = json.loads((Path(sys.argv[0]).parents[2] / "stand_in.json").read_text())
 SIZE, BATCH = RL["orchestrator"]["rollouts_per_example"], RL["orchestrator"]["batch_size"]
 
 
@@ -64,6 +64,9 @@ def save(step: int, *, trainer: bool) -> None:
     if trainer:
         broadcast = RUN / "broadcasts" / f"step_{step}"
         shutil.copytree(WISH["broadcast"], broadcast, dirs_exist_ok=True)
+        config = json.loads((broadcast / "adapter_config.json").read_text())
+        named = config | {"base_model_name_or_path": RL["trainer"]["model"]["name"]}
+        (broadcast / "adapter_config.json").write_text(json.dumps(named))
         folder = OUT / "checkpoints" / f"step_{step}" / "trainer"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".metadata").touch()

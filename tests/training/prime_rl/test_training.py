@@ -2,25 +2,23 @@
 
 import json
 import subprocess
-import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from training.prime_rl import lines
-from training.test_export import broadcast, logits, trained
+from training.prime_rl import lines, tool
+from training.test_export import logits
 
-from tiebreak.errors import TrainingError
+from tiebreak.errors import TiedError, TrainingError
 from tiebreak.frames import read_frames
 from tiebreak.sections.prime_rl import PrimeRl
-from tiebreak.sections.rlvr import Rlvr, Trial
 from tiebreak.study import load
 from tiebreak.training.grpo import read_steps
 from tiebreak.training.prime_rl import launch, resume, view
 from tiebreak.training.prime_rl.config import Spec, of_study
+from tiebreak.training.prime_rl.logs import read_line
 from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
 
 ROOT = Path(__file__).parents[3]
@@ -28,39 +26,18 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def part(model_folder: Path) -> PrimeRl:
-    """The part of a study whose model is the tiny one."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(model_folder)
-    ids = tuple(tokenizer.convert_tokens_to_ids(["<|im_start|>", "<|im_end|>"]))
-    size = json.loads((model_folder / "config.json").read_text())["vocab_size"]
-    return PrimeRl(stop_tokens=ids, tokenizer_size=len(tokenizer), vocabulary=size, checkpoint_interval=2)
+    return tool.part_of(model_folder)
 
 
 @pytest.fixture
 def training(part: PrimeRl, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PrimeTraining:
-    """A training of 6 steps with 3 groups of 2 a step, on a machine that says it has 4 GPUs."""
+    """A training on a machine that says it has 4 GPUs."""
     monkeypatch.setattr(launch, "visible_devices", lambda: 4)
     monkeypatch.setattr(launch, "POLL", 0.05)
-    rlvr = Rlvr(trainer="prime-rl", steps=6, group=2, prompts=3, lora_rank=8, trial=Trial(steps=2), prime_rl=part)
-    spec: Spec = replace(of_study(load("glyph", ROOT), "dense", 0), rlvr=rlvr)
-    program = tmp_path / "tool/.venv/bin/rl"
-    program.parent.mkdir(parents=True)
-    path = f"import sys; sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'src')]!r}\n"
-    program.write_text(f"#!{sys.executable}\n{path}" + Path(__file__).with_name("stand_in.py").read_text())
-    program.chmod(0o755)
-    work = tmp_path / "work"
-    work.mkdir()
-    made = PrimeTraining(in_folder(spec, work), model_folder, tmp_path / "tool", work)
-    adapter = broadcast(trained(model_folder, tmp_path / "adapter"), tmp_path / "step", made.spec.view)
-    wish(made, broadcast=str(adapter))
-    return made
-
-
-def wish(training: PrimeTraining, **words: Any) -> None:
-    """Tell the program what to do."""
-    path = training.work / "stand_in.json"
-    path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | words))
+    spec: Spec = replace(of_study(load("glyph", ROOT), "dense", 0), rlvr=tool.plan(part))
+    tool.install(tmp_path / "tool", model_folder)
+    (tmp_path / "work").mkdir()
+    return PrimeTraining(in_folder(spec, tmp_path / "work"), model_folder, tmp_path / "tool", tmp_path / "work")
 
 
 def steps(training: PrimeTraining) -> list[int]:
@@ -103,12 +80,12 @@ def test_what_is_done_is_not_done_again(training: PrimeTraining) -> None:
 
 
 def test_a_training_that_died_goes_on_from_the_step_that_all_parts_have(training: PrimeTraining) -> None:
-    wish(training, die=3)
+    tool.wish(training.tool, die=3)
     with pytest.raises(TrainingError, match="prime-rl ended with status 1: Fatal error in orchestrate"):
         training.advance(6)
     out = training.spec.out
     assert resume.steps(out / "run_default/checkpoints") == [2, 4] and resume.last_step(out) == 2
-    wish(training, die=None)
+    tool.wish(training.tool, die=None)
     training.advance(6)
     assert tomllib.loads((training.work / "rl.toml").read_text())["ckpt"]["resume_step"] == 2
     assert steps(training) == [1, 2, 3, 4, 5, 6]
@@ -123,7 +100,7 @@ def test_logs_that_were_not_read_before_a_kill_are_read_at_the_next_start(traini
 
 
 def test_a_tied_training_is_stopped_with_its_diagnosis_and_leaves_no_process(training: PrimeTraining) -> None:
-    wish(training, tie=2)
+    tool.wish(training.tool, tie=2)
     with pytest.raises(
         TrainingError, match=r"the training was stopped: all 6 rollouts .*\(zero_advantage 6\), in 3 batch"
     ):
@@ -137,7 +114,7 @@ def test_a_run_that_prime_rl_gave_up_is_not_started_again(training: PrimeTrainin
     path = training.spec.out / "run_default/control/evicted.txt"
     path.parent.mkdir(parents=True)
     path.write_text("All 96 rollouts were filtered out on 3 consecutive attempts at step 4\n")
-    with pytest.raises(TrainingError, match="gave this run up: All 96 rollouts were filtered out .* remove this file"):
+    with pytest.raises(TiedError, match="gave this run up: All 96 rollouts were filtered out .* remove this file"):
         training.advance(2)
 
 
@@ -184,8 +161,6 @@ def test_rollouts_that_do_not_say_what_they_are_of_are_refused(training: PrimeTr
     records = training.records
     records.seen.clear()
     found = lines.step(1, 1.0, 1.0, 1.0)
-    from tiebreak.training.prime_rl.logs import read_line
-
     line = read_line(found)
     assert line is not None
     with pytest.raises(

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tiebreak.errors import TrainingError
+from tiebreak.errors import TiedError, TrainingError
 from tiebreak.sections.prime_rl import PrimeRl
 from tiebreak.training.prime_rl.logs import Line, Tail
 from tiebreak.training.prime_rl.records import Records
@@ -56,8 +56,8 @@ def visible_devices() -> int:
 def run(tool: Path, config: Path, out: Path, records: Records, *, clock: Callable[[], float] = time.monotonic) -> None:
     """Run `rl @ config` to its end, its logs read into `records`.
 
-    Raises TrainingError with the diagnosis where it stalls, and with its last errors where it fails. Whatever ends this
-    function ends prime-rl's processes.
+    Raises TiedError with the diagnosis where its groups all tie, TrainingError where it stalls otherwise or fails.
+    Whatever ends this function ends prime-rl's processes.
     """
     logs = {name: Tail(out / "logs" / f"{name}.log") for name in ("orchestrator", "trainer")}
     for tail in logs.values():
@@ -78,15 +78,16 @@ def run(tool: Path, config: Path, out: Path, records: Records, *, clock: Callabl
         while process.poll() is None:
             read(logs, records, watch, errors, clock())
             if (diagnosis := watch.diagnosis(clock())) is not None:
-                raise TrainingError(f"{out}: the training was stopped: {diagnosis}")
+                raise (TiedError if watch.tied else TrainingError)(f"{out}: the training was stopped: {diagnosis}")
             time.sleep(POLL)
         read(logs, records, watch, errors, clock())
     finally:
         end(process)
     if process.returncode != 0:
-        ended = f"{watch.ended}; " if watch.ended else ""
+        if watch.ended is not None:
+            raise TiedError(f"{out}: prime-rl gave the training up: {watch.ended}")
         last = "; ".join(line.message for line in errors[-SHOWN:]) or f"see {launcher}"
-        raise TrainingError(f"{out}: prime-rl ended with status {process.returncode}: {ended}{last}")
+        raise TrainingError(f"{out}: prime-rl ended with status {process.returncode}: {last}")
 
 
 def read(logs: dict[str, Tail], records: Records, watch: Watch, errors: list[Line], now: float) -> None:

@@ -11,7 +11,7 @@ Source at the pinned commit: trainer/ckpt.py and orchestrator/ckpt.py (what is s
 import shutil
 from pathlib import Path
 
-from tiebreak.errors import TrainingError
+from tiebreak.errors import TiedError
 
 RUN = "run_default"
 
@@ -50,10 +50,10 @@ def forget_after(out: Path, step: int | None) -> None:
 
 
 def refuse_evicted(out: Path) -> None:
-    """Raise TrainingError where prime-rl gave this run up: it would stop at once, and says why only the first time."""
+    """Raise TiedError where prime-rl gave this run up: it would stop at once, and says why only the first time."""
     path = out / RUN / "control" / "evicted.txt"
     if path.exists():
-        raise TrainingError(
+        raise TiedError(
             f"{path}: prime-rl gave this run up: {path.read_text(encoding='utf-8').strip()}. Change the reward or the "
             f"prompts; to try the same again, remove this file"
         )

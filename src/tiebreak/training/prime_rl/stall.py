@@ -27,6 +27,11 @@ class Watch:
     paused: str | None = None
     ended: str | None = None
 
+    @property
+    def tied(self) -> bool:
+        """Whether what ended it, if anything did, was a batch of tied groups, and no failure of a machine."""
+        return self.ended is not None or self.dropped is not None
+
     def __post_init__(self) -> None:
         self.heard = self.started
 
