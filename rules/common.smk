@@ -28,8 +28,11 @@ TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
 WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
-BASE = str(PATHS.base) if STUDY.model.base == "tiny" else STUDY.model.base
+BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
+PRIME_RL = [str(path) for path in STUDY.tools()]
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
+# A model of billions of weights passes through the memory of the machine; a tiny one takes what its rule says.
+LARGE = {stage: 96000 if count else 0 for stage, count in GPUS.items()}
 
 
 def model_of(wildcards):
@@ -54,6 +57,7 @@ def preflight():
     On a cluster the jobs run elsewhere, and each finds out for itself.
     """
     allowed = config.get("retrain", False)
+    refuse(checks.check_named, STUDY)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
     if workflow.local_exec:
         refuse(checks.check_machine, workflow.dag, config["study"])

@@ -16,7 +16,7 @@ rule probe:
         "<benchmarks>/probes/{run}.tsv"
     threads: STUDY.evaluation.threads
     resources:
-        mem_mb=3000,
+        mem_mb=LARGE["evaluation"] or 3000,
         runtime=60,
         gpu=GPUS["evaluation"],
     params:
@@ -51,7 +51,7 @@ rule evaluation:
         "<benchmarks>/evals/{run}/rep{rep}.tsv"
     threads: STUDY.evaluation.threads
     resources:
-        mem_mb=3000,
+        mem_mb=LARGE["evaluation"] or 3000,
         runtime=240,
         gpu=GPUS["evaluation"],
     params:

@@ -32,6 +32,7 @@ rule trial:
         cases="<results>/data/cases.jsonl",
         pool="<results>/data/pool.parquet",
         ties="<results>/gates/ties/{arm}.json",
+        tool=PRIME_RL,
     output:
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
@@ -41,7 +42,7 @@ rule trial:
         "<benchmarks>/arms/{arm}/seed{seed}/trial.tsv"
     threads: STUDY.rlvr.threads
     resources:
-        mem_mb=4000,
+        mem_mb=LARGE["rlvr"] or 4000,
         runtime=120,
         gpu=GPUS["rlvr"],
     params:
@@ -67,6 +68,7 @@ rule rlvr:
         pool="<results>/data/pool.parquet",
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
+        tool=PRIME_RL,
     output:
         model=directory("<results>/arms/{arm}/seed{seed}/model"),
         steps="<results>/arms/{arm}/seed{seed}/steps.jsonl",
@@ -77,7 +79,7 @@ rule rlvr:
         "<benchmarks>/arms/{arm}/seed{seed}/rlvr.tsv"
     threads: STUDY.rlvr.threads
     resources:
-        mem_mb=4000,
+        mem_mb=LARGE["rlvr"] or 4000,
         runtime=720,
         gpu=GPUS["rlvr"],
     params:

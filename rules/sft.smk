@@ -17,7 +17,7 @@ rule sft:
         "<benchmarks>/sft.tsv"
     threads: STUDY.sft.threads
     resources:
-        mem_mb=4000,
+        mem_mb=LARGE["sft"] or 4000,
         runtime=120,
         gpu=GPUS["sft"],
     params:

@@ -1,4 +1,4 @@
-"""Rule base: the base model from scratch, from crates that are drawn apart from the study's cases."""
+"""Rule base: the base model, from scratch (from crates that are drawn apart from the study's cases) or from the hub."""
 
 from pathlib import Path
 
@@ -6,8 +6,14 @@ from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
 from tiebreak.sections.model import Model
 from tiebreak.training.base import make_base
+from tiebreak.training.download import download_base
 
 with Job(snakemake) as job:
-    seed, tiny = job.params.root_seed, job.part("model", Model).tiny
+    seed, model = job.params.root_seed, job.part("model", Model)
     out, steps = Path(job.output.model), Path(job.output.steps)
-    make_base(tiny, open_domain(job).corpus(seed, tiny.corpus), root_seed=seed, out=out, steps=steps, work=job.work)
+    if model.base == "tiny":
+        corpus = open_domain(job).corpus(seed, model.tiny.corpus)
+        make_base(model.tiny, corpus, root_seed=seed, out=out, steps=steps, work=job.work)
+    else:
+        download_base(model.base, model.revision, out)
+        steps.touch()

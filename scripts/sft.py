@@ -17,5 +17,6 @@ with Job(snakemake, training=True) as job:
         out=Path(job.output.model),
         steps=Path(job.output.steps),
         work=job.work,
+        dtype=job.part("model", Model).precision,
     )
     job.write_json(job.output.record, numbers)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tiebreak.gates import read, trial_of_groups, write
+from tiebreak.errors import TiedError
+from tiebreak.gates import read, trial_of_groups, trial_that_tied, write
 from tiebreak.job import Job
 from tiebreak.job_training import open_training
 from tiebreak.paths import run_name
@@ -11,10 +12,13 @@ with Job(snakemake, keeps_work=True) as job:
     ties = read(Path(job.input.ties))
     if ties.go:
         training = open_training(job, job.work)
-        groups = training.advance(training.rlvr.trial.steps)
-        run = run_name(job.wildcards.arm, int(job.wildcards.seed))
-        steps, tied = [group["step"] for group in groups], [group["tied"] for group in groups]
-        decision = trial_of_groups(run, steps, tied, max_tied=training.rlvr.trial.max_tied)
+        run, limit = run_name(job.wildcards.arm, int(job.wildcards.seed)), training.rlvr.trial.max_tied
+        try:
+            groups = training.advance(training.rlvr.trial.steps)
+            steps, tied = [group["step"] for group in groups], [group["tied"] for group in groups]
+            decision = trial_of_groups(run, steps, tied, max_tied=limit)
+        except TiedError as error:
+            groups, decision = [], trial_that_tied(run, str(error), max_tied=limit)
         job.write_json(job.output.trial, {"work": str(job.work), "groups": len(groups), "ran": True})
     else:
         decision = ties

@@ -21,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """
     parser.addoption("--states", type=int, default=20, help="crate states of each source to compare the ways on")
     backends = ("bubblewrap", "host")
+    parser.addoption("--prime-rl", metavar="PATH", help="a checkout of prime-rl to hold its configurations against")
+    parser.addoption("--prime-rl-python", metavar="PATH", help="its Python (default: .venv/bin/python in it)")
     parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
     parser.addoption("--slurm", action="store_true", help="also run the whole minute study through Slurm")
 

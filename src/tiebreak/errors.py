@@ -29,6 +29,10 @@ class TrainingError(TiebreakError):
     """A training that cannot start or go on."""
 
 
+class TiedError(TrainingError):
+    """A training that has come to its end because every group of its batches ties."""
+
+
 class DataError(TiebreakError):
     """A stored table or file that is damaged, incomplete or does not fit its companions."""
 

@@ -228,6 +228,11 @@ def trial_of_groups(run: str, steps: Sequence[int], tied: Sequence[bool], *, max
     return trial(run, sum(map(bool, tied)), len(tied), max_tied=max_tied, by_step=by_step)
 
 
+def trial_that_tied(run: str, reason: str, *, max_tied: float) -> Decision:
+    """A trial that its trainer gave up, because it found no batch with a group that is not tied."""
+    return Decision("trial", False, f"{run}: {reason}", {}, max_tied, run)
+
+
 def threshold_decision(
     gate: str, subject: str, share: Fraction, max_tied: float, measure: dict[str, Any], what: str
 ) -> Decision:

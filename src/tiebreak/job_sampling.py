@@ -33,8 +33,9 @@ def open_engine(job: Job) -> HfEngine:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     evaluation = job.part("evaluation", Evaluation)
-    sampling = Sampling(evaluation.temperature, evaluation.turn_tokens, job.part("model", Model).max_length)
-    model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype="float32")
+    section = job.part("model", Model)
+    sampling = Sampling(evaluation.temperature, evaluation.turn_tokens, section.max_length)
+    model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype=section.precision)
     return HfEngine(model, AutoTokenizer.from_pretrained(job.input.model), sampling)
 
 

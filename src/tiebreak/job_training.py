@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tiebreak.domains.base import Domain
 from tiebreak.frames import read_frames
@@ -12,16 +12,34 @@ from tiebreak.gates import Decision
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
 from tiebreak.sampling import prompts_of
-from tiebreak.sections.model import Model
+from tiebreak.sections.arm import Arm
+from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
 from tiebreak.training.checkpoints import last_checkpoint, step_of
+from tiebreak.training.export import CONFIG, export_adapter
 from tiebreak.training.groups import Run
+from tiebreak.training.prime_rl.config import Spec, arguments
+from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
 
 
-@dataclass(frozen=True)
-class Training:
-    """A training and the folder that holds its checkpoints and records."""
+class Trainer(Protocol):
+    """A training behind `rlvr.trainer`, whose checkpoints and records lie in one folder."""
+
+    rlvr: Rlvr
+
+    def advance(self, until: int) -> list[dict[str, Any]]:
+        """Train up to step `until`, unless that is done, and return the records of its groups."""
+        ...
+
+    def export(self, model: Path, steps: Path, groups: Path) -> None:
+        """The trained model and the records of all its steps and groups."""
+        ...
+
+
+@dataclass
+class TrlTrainer:
+    """A training with TRL, in this process."""
 
     run: Run
     rlvr: Rlvr
@@ -32,7 +50,7 @@ class Training:
     work: Path
 
     def advance(self, until: int) -> list[dict[str, Any]]:
-        """Train up to step `until`, unless that is done, and return the records of its groups."""
+        """See `Trainer`."""
         checkpoint = last_checkpoint(self.work)
         if checkpoint is None or step_of(checkpoint) < until:
             grpo.train(
@@ -45,27 +63,79 @@ class Training:
                 until=until,
                 work=self.work,
             )
-        return [group for group in stored_groups(self.work) if group["step"] <= until]
+        return groups_until(self.work, until)
 
     def export(self, model: Path, steps: Path, groups: Path) -> None:
-        """The trained model and the records of all its steps and groups."""
-        grpo.export(self.work / f"checkpoint-{self.rlvr.steps}", model)
+        """See `Trainer`. An adapter is proven to have an effect."""
+        checkpoint = self.work / f"checkpoint-{self.rlvr.steps}"
+        grpo.export(checkpoint, model)
+        if (checkpoint / CONFIG).exists():
+            export_adapter(checkpoint, self.model, model)
         write_records(self.work, steps, groups)
 
 
-def open_training(job: Job, work: Path) -> Training:
+@dataclass
+class PrimeTrainer:
+    """A training with prime-rl, in processes of its own."""
+
+    training: PrimeTraining
+    rlvr: Rlvr
+
+    def advance(self, until: int) -> list[dict[str, Any]]:
+        """See `Trainer`."""
+        self.training.advance(until)
+        return groups_until(self.training.work, until)
+
+    def export(self, model: Path, steps: Path, groups: Path) -> None:
+        """See `Trainer`."""
+        self.training.export(model, self.rlvr.steps)
+        write_records(self.training.work, steps, groups)
+
+
+def open_training(job: Job, work: Path) -> Trainer:
     """The training that a job's parameters and inputs describe."""
+    rlvr = job.part("rlvr", Rlvr)
+    return open_prime_rl(job, rlvr, work) if rlvr.trainer == "prime-rl" else open_trl(job, rlvr, work)
+
+
+def open_trl(job: Job, rlvr: Rlvr, work: Path) -> TrlTrainer:
+    """A training with TRL, and the domain that plays its rollouts."""
     domain = open_domain(job)
     prompts = prompts_of(Path(job.input.pool), domain.load_cases(Path(job.input.cases)))
-    return Training(
+    return TrlTrainer(
         run=Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
-        rlvr=job.part("rlvr", Rlvr),
+        rlvr=rlvr,
         domain=domain,
         prompts=prompts,
         model=Path(job.input.model),
         max_length=job.part("model", Model).max_length,
         work=work,
     )
+
+
+def open_prime_rl(job: Job, rlvr: Rlvr, work: Path) -> PrimeTrainer:
+    """A training with prime-rl, which plays rollouts in the environment that is installed beside it."""
+    arm = job.wildcards.arm
+    cases, prompts = (Path(path).resolve() for path in (job.input.cases, job.input.pool))
+    spec = Spec(
+        study=job.params.study,
+        root_seed=job.params.root_seed,
+        arm=arm,
+        training_seed=int(job.wildcards.seed),
+        rlvr=rlvr,
+        arguments=arguments(
+            job.part("arm", Arm).reward_table(), job.part("toolbox", Toolbox), arm=arm, cases=cases, prompts=prompts
+        ),
+        view=work,
+        out=work,
+    )
+    tool = Path(job.input.tool[0]).resolve().parent / "prime-rl"
+    return PrimeTrainer(PrimeTraining(in_folder(spec, work), Path(job.input.model), tool, work), rlvr)
+
+
+def groups_until(work: Path, until: int) -> list[dict[str, Any]]:
+    """The group records of a training's first steps."""
+    return [group for group in stored_groups(work) if group["step"] <= until]
 
 
 def stored_groups(work: Path) -> list[dict[str, Any]]:

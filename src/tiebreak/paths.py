@@ -37,6 +37,11 @@ def verdict_cache(results: Path = RESULTS) -> Path:
     return results / ".cache" / "verdicts"
 
 
+def prime_rl(commit: str, results: Path = RESULTS) -> Path:
+    """What says that prime-rl is installed beside it, at this commit; shared by all studies."""
+    return results / ".tools" / f"prime-rl-{commit[:12]}" / "installed.json"
+
+
 @dataclass(frozen=True)
 class Paths:
     """The artifacts of one study under `results`."""

@@ -72,6 +72,12 @@ def check_count(target: str, what: str, number: str | None, there: list[int], ke
         )
 
 
+def check_named(study: Study) -> None:
+    """Refuse a study that still asks for something that nobody but its user can name. Raises ConfigError."""
+    for question in study.questions():
+        raise ConfigError(f"study {study.name}: {question}")
+
+
 def check_machine(dag: Any, study: str) -> None:
     """Refuse a machine that lacks what the jobs to come need. Raises SandboxError with the first thing missing."""
     from tiebreak.cli.doctor import examine

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from tiebreak.errors import ConfigError
-from tiebreak.paths import BASE_ARM, run_name
+from tiebreak.paths import BASE_ARM, prime_rl, run_name
 from tiebreak.sections.arm import Arm
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Data
@@ -104,6 +104,21 @@ class Study(Section):
     def drifting(self) -> list[str]:
         """The arms that have the fault `drifted_prompt`."""
         return [name for name, arm in self.arms.items() if "drifted_prompt" in arm.faults]
+
+    def tools(self) -> list[Path]:
+        """What must be installed for the trainings, as the files that say so."""
+        part = self.rlvr.prime_rl
+        return [prime_rl(part.commit)] if self.rlvr.trainer == "prime-rl" and part is not None else []
+
+    def questions(self) -> list[str]:
+        """What the study's user has to name before it can run; a dry run does without."""
+        imported = getattr(self.data.source, "imported", None)  # not every domain imports
+        if imported is None or not imported.is_open:
+            return []
+        return [
+            f"data.source.import.revision is `ask`: name the commit of dataset {imported.dataset} that you mean, "
+            "40 hexadecimal digits from its history (for a copy in a folder: name the folder and remove revision)"
+        ]
 
     def parts(self) -> dict[str, Any]:
         """The study as plain values, defaults filled in, for rules to look up what they read.

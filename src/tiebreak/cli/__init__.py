@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tiebreak.errors import TiebreakError
 
-COMMANDS = ("audit", "blueprints", "cache", "compare", "doctor", "grade", "published", "replay", "score")
+COMMANDS = ("audit", "blueprints", "cache", "compare", "doctor", "grade", "prime-rl", "published", "replay", "score")
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -22,7 +22,7 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tiebreak", description="Reward-shape studies, from blueprints to p-values.")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in commands:
-        importlib.import_module(f"tiebreak.cli.{command}").register(subparsers)
+        importlib.import_module(f"tiebreak.cli.{command.replace('-', '_')}").register(subparsers)
     return parser
 
 

@@ -11,13 +11,19 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from tiebreak.errors import ConfigError, SandboxError
+from tiebreak.errors import ConfigError, SandboxError, TrainingError
+from tiebreak.paths import Paths
+
+if TYPE_CHECKING:
+    from tiebreak.study import Study
 
 ROOT = Path(__file__).resolve().parents[3]
 GIB = 1 << 30
-MEMORY, DISK = 6 * GIB, 5 * GIB  # what the laptop study stays under, with room for its records
+MEMORY = 6 * GIB  # what the laptop study stays under
+SMALL = 5 * GIB  # of disk: the same, with room for its records
+TOOL = 25 * GIB  # prime-rl's environment: PyTorch, vLLM and the CUDA libraries in their wheels
 
 
 @dataclass(frozen=True)
@@ -69,16 +75,57 @@ def examine(study: str | None) -> Iterator[Finding]:
     yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
-    yield look_at_disk(shutil.disk_usage(ROOT).free)
+    yield from look_at_study(study)
+
+
+def look_at_study(name: str | None) -> Iterator[Finding]:
+    """What a study asks of its user, its model at the hub, and the disk that it takes."""
+    free = shutil.disk_usage(ROOT).free
+    if name is None:
+        yield look_at_disk(free)
+        return
+    study = load_study(name)
+    yield from (Finding("study", "missing", question) for question in study.questions())
+    weights = None
+    if study.model.is_hub and not (ROOT / Paths(study.name).base / "config.json").is_file():
+        finding, weights = look_at_model(study.model.base, str(study.model.revision))
+        yield finding
+    yield look_at_disk(free, SMALL if weights is None else SMALL + large_bytes(study, weights))
+
+
+def look_at_model(name: str, revision: str) -> tuple[Finding, int | None]:
+    """Whether the hub gives the base model, and the size of its weights."""
+    from tiebreak.training.download import model_bytes
+
+    try:
+        size = model_bytes(name, revision)
+    except TrainingError as error:
+        return Finding("model", "missing", str(error)), None
+    return Finding("model", "ok", f"{name} at {revision[:12]}, {size / GIB:.1f} GiB of weights"), size
+
+
+def large_bytes(study: "Study", weights: int) -> int:
+    """Bytes of disk that a study of a large model takes at most at one time, one training after the other.
+
+    Counted are the hub's cache, the base and the SFT model; prime-rl's environment; and the larger of SFT's checkpoints
+    (weights and AdamW's two moments; the new one is written before the old one goes) and those of one RL training
+    (prime-rl keeps two and writes a third, each with all weights).
+    """
+    return (TOOL if study.tools() else 0) + 3 * weights + max(2 * 3 * weights, 3 * weights)
 
 
 def study_gpus(name: str) -> int:
     """How many GPUs the largest job of a study takes; 0 for a study on the CPU. ConfigError for a bad study."""
+    study = load_study(name)
+    return max(study.gpus("sft"), study.gpus("rlvr"), study.gpus("evaluation"))
+
+
+def load_study(name: str) -> "Study":
+    """The study of a name, or of a path as the user sees it."""
     from tiebreak.study import load
 
     is_file = name.endswith((".yaml", ".yml")) and Path(name).is_file()
-    study = load(Path(name).resolve() if is_file else name, ROOT)
-    return max(study.gpus("sft"), study.gpus("rlvr"), study.gpus("evaluation"))
+    return load(Path(name).resolve() if is_file else name, ROOT)
 
 
 def look_at_torch(gpus_needed: int) -> Iterator[Finding]:
@@ -180,9 +227,10 @@ def look_at_memory(size: int) -> Finding:
     return Finding("memory", "ok", found)
 
 
-def look_at_disk(free: int) -> Finding:
-    """Whether `free` bytes of disk do for the laptop study."""
+def look_at_disk(free: int, needed: int = SMALL) -> Finding:
+    """Whether `free` bytes of disk do for what is `needed`; a large study is not begun on too little."""
     found = f"{free / GIB:.1f} GiB free"
-    if free < DISK:
-        return Finding("disk", "warning", found, f"the laptop study may take up to {DISK / GIB:.0f} GiB")
-    return Finding("disk", "ok", found)
+    if free >= needed:
+        return Finding("disk", "ok", found)
+    mend = f"the study may take up to {needed / GIB:.0f} GiB at a time, checkpoints included"
+    return Finding("disk", "missing" if needed > SMALL else "warning", found, mend)

@@ -54,8 +54,9 @@ class Import(Section):
     )
     revision: str | None = Field(
         None,
-        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$",
-        description="the commit of a hub dataset (40 hexadecimal digits), or the digest of a folder (64)",
+        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64}|ask)$",
+        description="the commit of a hub dataset (40 hexadecimal digits), or the digest of a folder (64); "
+        "ask: nobody knows it yet, and the study is refused before its first job until it is named",
         examples=["906bfd4b4dc7f14ee4320094d8b41684abff8539"],
     )
     specs: str | None = Field(
@@ -74,6 +75,10 @@ class Import(Section):
     @model_validator(mode="after")
     def pinned(self) -> Self:
         """A dataset of the hub is named with its commit, or the study cannot be repeated; a folder need not be."""
+        if self.is_folder and self.is_open:
+            raise ValueError(
+                f"dataset {self.dataset} is a folder here: leave revision out, or give the folder's digest"
+            )
         if self.is_folder or (self.revision is not None and len(self.revision) == 64):
             return self
         if not HUB_NAME.fullmatch(self.dataset):
@@ -102,6 +107,11 @@ class Import(Section):
         wanted = [folder / self.specs] if self.specs is not None else sorted(folder.rglob("*"))
         named = [] if self.families is None else [Path(self.families)]
         return [str(path) for path in [*named, *(wanted if self.is_folder else [])] if path.is_file()]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the study still asks for the dataset's revision."""
+        return self.revision == "ask"
 
 
 class Source(Section):

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from tiebreak.sections.base import Section
+from tiebreak.sections.base import Section, absent
 
 
 class Tiny(Section):
@@ -44,7 +44,7 @@ class Model(Section):
 
     base: str = Field(
         min_length=1,
-        description="tiny (made from scratch by rule `base`), a folder, or a model of the hub",
+        description="tiny (made from scratch by rule `base`), a folder, or a model of the hub (downloaded by it)",
         examples=["resources/base/model"],
     )
     revision: str | None = Field(
@@ -56,6 +56,12 @@ class Model(Section):
     max_length: int = Field(1024, ge=64, description="tokens of a whole episode at most", examples=[1024])
     system_message: str | None = Field(
         None, description="the system message of every prompt; null is the domain's own", examples=["null"]
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] | None = Field(
+        None,
+        exclude_if=absent,
+        description="what the weights are loaded as; null is float32",
+        examples=["bfloat16"],
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="what trains and samples", examples=["cpu"])
     tiny: Tiny = Field(default_factory=Tiny, description="the model from scratch, where base is tiny", examples=["{}"])
@@ -81,6 +87,21 @@ class Model(Section):
                     "or put tiny back"
                 )
         return self
+
+    @property
+    def is_made(self) -> bool:
+        """Whether rule `base` makes or downloads the base; a folder is there already."""
+        return not self.is_folder
+
+    @property
+    def is_hub(self) -> bool:
+        """Whether the base is a model of the hub."""
+        return self.is_made and self.base != "tiny"
+
+    @property
+    def precision(self) -> str:
+        """What the weights are loaded as."""
+        return self.dtype or "float32"
 
     @property
     def is_folder(self) -> bool:

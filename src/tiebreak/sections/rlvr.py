@@ -1,10 +1,24 @@
 """Section `rlvr`: reinforcement learning with verifiable rewards, the same for every arm."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tiebreak.sections.base import Section
+from tiebreak.sections.base import Section, absent
+from tiebreak.sections.prime_rl import PrimeRl
+
+Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""LoRA ranks that a vLLM server can be started with (VALID_VLLM_LORA_RANKS in prime-rl's configs/inference.py)."""
+
+
+class Lora(Section):
+    """The adapter, apart from its rank."""
+
+    alpha: float | None = Field(None, gt=0, description="the adapter's scale; null is twice the rank", examples=[128.0])
+    dropout: float = Field(0.0, ge=0, lt=1, description="the adapter's dropout", examples=[0.0])
+    targets: Names = Field(PROJECTIONS, description="the layers that get one", examples=[list(PROJECTIONS)])
 
 
 class Trial(Section):
@@ -19,7 +33,7 @@ class Trial(Section):
 class Rlvr(Section):
     """One training of one arm."""
 
-    trainer: Literal["trl"] = Field("trl", description="the backend", examples=["trl"])
+    trainer: Literal["trl", "prime-rl"] = Field("trl", description="the backend", examples=["trl"])
     steps: int = Field(ge=1, description="optimizer steps of a training", examples=[14])
     group: int = Field(8, ge=2, description="rollouts of one prompt in a step", examples=[8])
     prompts: int = Field(16, ge=1, description="prompts in a step", examples=[16])
@@ -29,12 +43,18 @@ class Rlvr(Section):
     tool_rounds: int = Field(8, ge=1, le=64, description="turns with calls that an episode may have", examples=[8])
     turn_tokens: int = Field(192, ge=1, description="new tokens that one turn may have", examples=[192])
     lora_rank: int = Field(0, ge=0, description="rank of the adapter; 0 trains all weights", examples=[0])
+    lora: Lora | None = Field(
+        None, exclude_if=absent, description="the adapter's other settings", examples=["{alpha: 128}"]
+    )
     system_message: str | None = Field(
         None, description="the system message of RL's prompts; null is model.system_message", examples=["null"]
     )
     trial: Trial = Field(default_factory=Trial, description="the trial", examples=["{steps: 4, max_tied: 0.8}"])
     threads: int = Field(1, ge=1, description="CPU threads; another number gives other bits", examples=[1])
     gpus: int = Field(4, ge=1, description="GPUs of a run, where model.device is cuda", examples=[4])
+    prime_rl: PrimeRl | None = Field(
+        None, exclude_if=absent, description="for trainer prime-rl", examples=["{checkpoint_interval: 5}"]
+    )
 
     @model_validator(mode="after")
     def trial_fits(self) -> Self:
@@ -42,6 +62,40 @@ class Rlvr(Section):
         if self.trial.steps > self.steps:
             raise ValueError(f"trial.steps is {self.trial.steps}, steps is {self.steps}; a trial cannot be longer")
         return self
+
+    @model_validator(mode="after")
+    def engine_serves(self) -> Self:
+        """The adapter can be served."""
+        if self.lora_rank > RANKS[-1]:
+            raise ValueError(f"lora_rank is {self.lora_rank}; the engine serves ranks up to {RANKS[-1]}, lower it")
+        return self
+
+    @model_validator(mode="after")
+    def prime_rl_fits(self) -> Self:
+        """Training with prime-rl has its part, an adapter, and as many GPUs as its processes take."""
+        if self.trainer != "prime-rl":
+            return self
+        if self.prime_rl is None:
+            raise ValueError("trainer is prime-rl and there is no prime_rl; write prime_rl: {} for its defaults")
+        if self.lora_rank not in RANKS:
+            ranks = ", ".join(map(str, RANKS))
+            raise ValueError(f"trainer is prime-rl and lora_rank {self.lora_rank}; its server takes one of {ranks}")
+        if self.gpus != self.prime_rl.gpus:
+            raise ValueError(
+                f"gpus is {self.gpus}; prime_rl asks for {self.prime_rl.gpus} (rollout_gpus, train_gpus and "
+                f"teacher_gpus together): make them agree"
+            )
+        return self
+
+    @property
+    def lora_settings(self) -> Lora:
+        """The adapter's other settings."""
+        return self.lora or Lora()
+
+    @property
+    def lora_alpha(self) -> float:
+        """The adapter's scale."""
+        return self.lora_settings.alpha or 2.0 * self.lora_rank
 
 
 class RlvrPlan(Rlvr):

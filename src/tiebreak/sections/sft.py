@@ -1,10 +1,31 @@
 """Section `sft`: supervised fine-tuning on traces."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from tiebreak.sections.base import Section
+from tiebreak.sections.base import Section, absent
+
+
+class Large(Section):
+    """What the fine-tune of all weights of a large model needs beside."""
+
+    micro_batch: int = Field(1, ge=1, description="traces that go through the model at once", examples=[1])
+    gradient_checkpointing: bool = Field(
+        True, description="compute activations again instead of keeping them", examples=[True]
+    )
+    max_length: int | None = Field(
+        None,
+        ge=64,
+        description="tokens of a trace at most, longer ones stop the study; null is model.max_length",
+        examples=[12000],
+    )
+    schedule: Literal["cosine", "warmup_stable_decay"] = Field(
+        "cosine",
+        description="how the learning rate goes after the warm-up",
+        examples=["cosine"],
+    )
+    warmup: float = Field(0.03, ge=0, lt=1, description="the share of steps that warm up", examples=[0.03])
 
 
 class Sft(Section):
@@ -22,3 +43,13 @@ class Sft(Section):
     )
     threads: int = Field(2, ge=1, description="CPU threads; another number gives other bits", examples=[2])
     gpus: int = Field(1, ge=1, description="GPUs of a run, where model.device is cuda", examples=[1])
+    large: Large | None = Field(
+        None, exclude_if=absent, description="for a model of billions of weights", examples=["{micro_batch: 1}"]
+    )
+
+    @model_validator(mode="after")
+    def whole_steps(self) -> Self:
+        """A step is a whole number of micro-batches."""
+        if self.large is not None and self.batch % self.large.micro_batch:
+            raise ValueError(f"batch is {self.batch}, large.micro_batch {self.large.micro_batch}; it must divide batch")
+        return self

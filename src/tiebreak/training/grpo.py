@@ -153,7 +153,7 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
         processing_class=AutoTokenizer.from_pretrained(model),
         rollout_func=rollouts,
         callbacks=[Recorder()],
-        peft_config=adapter_config(rlvr.lora_rank),
+        peft_config=adapter_config(rlvr),
     )
     show(trainer, f"{run.arm} seed {run.training_seed}", lambda _: numbers(rollouts.latest))
     return trainer
@@ -170,12 +170,20 @@ def numbers(step: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def adapter_config(rank: int) -> Any:
-    """LoRA on every projection; None where all weights are trained."""
+def adapter_config(rlvr: Rlvr) -> Any:
+    """The study's LoRA; None where all weights are trained."""
     from peft import LoraConfig
 
-    targets = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-    return LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets, task_type="CAUSAL_LM") if rank else None
+    if not rlvr.lora_rank:
+        return None
+    settings = rlvr.lora_settings
+    return LoraConfig(
+        r=rlvr.lora_rank,
+        lora_alpha=rlvr.lora_alpha,
+        lora_dropout=settings.dropout,
+        target_modules=list(settings.targets),
+        task_type="CAUSAL_LM",
+    )
 
 
 def export(checkpoint: Path, out: Path) -> None:

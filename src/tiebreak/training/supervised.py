@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -30,6 +30,11 @@ class Recipe:
     warmup: float = 0.02
     decay: float = 0.3
     checkpointing: bool = False
+    schedule: Literal["warmup_stable_decay", "cosine"] = "warmup_stable_decay"
+
+    def decay_steps(self, steps: int) -> dict[str, int]:
+        """What the schedule is told beside its warm-up: where the decay begins; a cosine decays from there on."""
+        return {"num_decay_steps": int(self.decay * steps)} if self.schedule == "warmup_stable_decay" else {}
 
 
 class WeightedCollator:
@@ -105,8 +110,8 @@ def train(
         gradient_accumulation_steps=recipe.accumulation,
         max_steps=steps,
         learning_rate=recipe.learning_rate,
-        lr_scheduler_type="warmup_stable_decay",
-        lr_scheduler_kwargs={"num_decay_steps": int(recipe.decay * steps)},
+        lr_scheduler_type=recipe.schedule,
+        lr_scheduler_kwargs=recipe.decay_steps(steps),
         warmup_steps=int(recipe.warmup * steps),
         max_grad_norm=1.0,
         max_length=None,

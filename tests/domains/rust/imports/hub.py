@@ -14,11 +14,15 @@ NAME, COMMIT = "someone/crates", "0123456789abcdef0123456789abcdef01234567"
 
 @dataclass
 class Hub:
-    """files: of the one commit. cut: how many bytes of a file's body are sent; None is all. asked: paths, in order."""
+    """A repository with one commit: a dataset, or with `models` a model.
+
+    files: of the commit. cut: how many bytes of a file's body are sent; None is all. asked: paths, in order.
+    """
 
     files: Mapping[str, bytes]
     cut: int | None = None
     gated: bool = False
+    models: bool = False
     asked: list[str] = field(default_factory=list)
     endpoint: str = ""
 
@@ -27,7 +31,12 @@ class Hub:
         self.asked.append(path)
         if self.gated:
             return 403, {"X-Error-Code": "GatedRepo"}, b"{}"
-        api, resolve = f"/api/datasets/{NAME}/tree/", f"/datasets/{NAME}/resolve/"
+        kind = "models" if self.models else "datasets"
+        api, resolve = f"/api/{kind}/{NAME}/tree/", f"/{NAME}/resolve/" if self.models else f"/datasets/{NAME}/resolve/"
+        if path == f"/api/{kind}/{NAME}/revision/{COMMIT}":
+            return 200, {"Content-Type": "application/json"}, json.dumps(self.about()).encode()
+        if path.startswith(f"/api/{kind}/{NAME}/revision/"):
+            return 404, {"X-Error-Code": "RevisionNotFound"}, b"{}"
         if not path.startswith((api, resolve)):
             return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
         commit, _, name = path.removeprefix(api).removeprefix(resolve).partition("/")
@@ -39,6 +48,11 @@ class Hub:
             return 404, {"X-Error-Code": "EntryNotFound"}, b"{}"
         body = self.files[name]
         return 200, {"ETag": f'"{oid(body)}"', "X-Repo-Commit": COMMIT}, body
+
+    def about(self) -> dict[str, object]:
+        """What the hub says of the repository at the commit, sizes of files among it."""
+        files = [{"rfilename": path, "size": len(body)} for path, body in self.files.items()]
+        return {"id": NAME, "sha": COMMIT, "siblings": files}
 
     def tree(self) -> list[dict[str, object]]:
         """The files of the commit, as the hub lists them."""

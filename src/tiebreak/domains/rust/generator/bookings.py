@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 Slot = tuple[int, int]
 EDGES = (("come", "go"), ("begin", "end"), ("start", "stop"), ("enter", "leave"), ("early", "late"), ("open", "close"))

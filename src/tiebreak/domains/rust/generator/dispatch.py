@@ -6,7 +6,7 @@ from random import Random
 from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, TURNED
 from tiebreak.domains.rust.generator.sketch import Change, Site, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Raw
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 # Each operation: what it does to `now` with its number n in Rust and in Python, and in words.
 WAYS: dict[str, tuple[str, Callable[[int, int], int], str]] = {

@@ -6,7 +6,7 @@ from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, 
 from tiebreak.domains.rust.generator.layers import SOURCES
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 
 def fallback(rng: Random) -> Sketch:

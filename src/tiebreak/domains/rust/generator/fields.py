@@ -8,7 +8,7 @@ from typing import Any
 from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Err, Ok, Some
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 MARKS = {",": "comma", ";": "semicolon", "/": "slash", "|": "bar"}
 

@@ -7,7 +7,7 @@ from typing import Any
 from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 Slot = tuple[int, int]
 

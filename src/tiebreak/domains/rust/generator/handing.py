@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 Numbers = list[int]
 

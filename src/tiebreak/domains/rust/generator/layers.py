@@ -6,7 +6,7 @@ from typing import Any
 from tiebreak.domains.rust.generator.compare import OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Site, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 Pair = tuple[str, int]
 SOURCES = ("flag", "env", "user", "team", "site", "file", "host", "home", "local", "remote", "shared", "cache")

@@ -5,7 +5,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Change, Site, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Raw
-from tiebreak.domains.rust.generator.words import some
+from tiebreak.domains.words import some
 
 Arm = tuple[str | None, str | None, str | None]
 """From a state on an event to a state; None stands for any, and for the state as it is."""

@@ -3,7 +3,7 @@
 from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 
 def after_mark(rng: Random) -> Sketch:

@@ -6,7 +6,7 @@ from typing import Any
 from tiebreak.domains.rust.generator.compare import OPERATORS, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 Pair = tuple[str, int]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 # What is done to each number n with the one that was kept, k: Rust, Python, words.
 WAYS: dict[str, tuple[str, Callable[[int, int], int], str]] = {

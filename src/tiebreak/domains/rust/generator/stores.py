@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 from tiebreak.domains.rust.generator.sketch import Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 
 def store(rng: Random) -> Sketch:

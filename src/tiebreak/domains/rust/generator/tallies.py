@@ -4,7 +4,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.compare import EQUALS, OPERATORS, PHRASES, draw, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 Pair = tuple[str, int]
 

@@ -5,7 +5,7 @@ from random import Random
 
 from tiebreak.domains.rust.generator.compare import OPERATORS, draw, join, wrong_signs
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
-from tiebreak.domains.rust.generator.words import pick, some
+from tiebreak.domains.words import pick, some
 
 
 def neighbours(rng: Random) -> Sketch:

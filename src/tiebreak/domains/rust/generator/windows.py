@@ -7,7 +7,7 @@ from tiebreak.domains.rust.generator.bookings import EDGES, Slot, slots
 from tiebreak.domains.rust.generator.compare import OPERATORS
 from tiebreak.domains.rust.generator.sketch import Change, Sketch, Template, Twin, lines, site
 from tiebreak.domains.rust.generator.values import Some
-from tiebreak.domains.rust.generator.words import pick
+from tiebreak.domains.words import pick
 
 # Relations of a row (a, b) to a window (c, d): what the left and the right part compare, in Rust's names and as places.
 RELATIONS: dict[str, tuple[tuple[int, int], tuple[int, int], str]] = {

@@ -1,0 +1,22 @@
+# What is installed beside the project for one backend. Without a study that trains with prime-rl nothing is.
+
+
+rule prime_rl:
+    output:
+        installed=PRIME_RL or "results/.tools/prime-rl/installed.json",
+    log:
+        "<logs>/prime_rl.log",
+    benchmark:
+        "<benchmarks>/prime_rl.tsv"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=0,
+    params:
+        study=STUDY.name,
+        commit=lookup(dpath="rlvr/prime_rl/commit", within=PARTS, default=None),
+        code=lookup(dpath="prime_rl", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/prime_rl.py"

@@ -1,0 +1,68 @@
+"""Base models of the hub, from a server on the loopback."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from domains.rust.imports.hub import COMMIT, NAME, Hub, serving
+from huggingface_hub import constants, file_download, hf_api
+
+from tiebreak.chat import TEMPLATE, Message, render
+from tiebreak.errors import TrainingError
+from tiebreak.training.download import download_base, model_bytes
+
+OTHER = COMMIT[::-1]
+
+
+@pytest.fixture
+def hub(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with the tiny model, whose template is not ours, and a file that nobody needs."""
+    files = {path.name: path.read_bytes() for path in model_folder.iterdir()}
+    files["chat_template.jinja"] = b"{{ messages }}"
+    files["training.bin"] = b"0" * 100
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(file_download.time, "sleep", lambda seconds: None)
+    with serving(Hub(files, models=True)) as found:
+        template = found.endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", found.endpoint)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(hf_api.constants, "ENDPOINT", found.endpoint)
+        yield found
+
+
+def test_a_downloaded_base_speaks_our_chatml(hub: Hub, tmp_path: Path, model_folder: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    download_base(NAME, COMMIT, tmp_path / "base")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "base")
+    messages = [Message(role="system", content="a"), Message(role="user", content="b \n")]
+    shown = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    assert (tokenizer.chat_template, shown) == (TEMPLATE, render(messages, generate=True))
+    assert not (tmp_path / "base/training.bin").exists()
+    AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    weights = sum(path.stat().st_size for path in model_folder.glob("*.safetensors"))
+    assert model_bytes(NAME, COMMIT) == weights > 0
+
+
+@pytest.mark.parametrize("ask", [model_bytes, lambda name, commit: download_base(name, commit, Path("never"))])
+def test_what_the_hub_refuses_is_named(hub: Hub, ask: object) -> None:
+    assert callable(ask)
+    with pytest.raises(
+        TrainingError, match=f"model someone/else at {COMMIT}: the hub has no such model, or it is priv"
+    ):
+        ask("someone/else", COMMIT)
+    with pytest.raises(TrainingError, match=f"model {NAME} at {OTHER}: the hub.s model has no such commit"):
+        ask(NAME, OTHER)
+    hub.gated = True
+    with pytest.raises(TrainingError, match="the model is gated; ask for access"):
+        ask(NAME, COMMIT)
+
+
+def test_a_hub_that_cannot_be_reached_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(TrainingError, match=f"model {NAME} at {COMMIT}: the hub cannot be reached"):
+        model_bytes(NAME, COMMIT)
+    with pytest.raises(TrainingError, match=f"model {NAME} at {COMMIT}: the hub cannot be reached"):
+        download_base(NAME, COMMIT, Path("never"))
