@@ -28,6 +28,8 @@ TOOLCHAIN = refuse(toolchain_digest, ROOT)
 PATHS = Paths(STUDY.name)
 PARTS = STUDY.parts()
 WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
+REPORT = Path("src/tiebreak/report")
+PAGES = sorted(map(str, [*REPORT.glob("templates/*"), *REPORT.glob("viewer/*.js")]))
 BASE = str(PATHS.base) if STUDY.model.base == "tiny" else STUDY.model.base
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 

@@ -93,9 +93,8 @@ def test_levels_on_the_page_are_those_of_the_analysis(analysis, page):
     for arm, level in analysis["arms"].items():
         part = level["pass_at_1"]
         assert rows[arm][2] == f"{part['value']:.3f} [{part['low']:.3f}, {part['high']:.3f}]"
-        assert rows[arm][5:9] == [
-            str(level[name]) for name in ("cases_never", "cases_mixed", "cases_always", "samples")
-        ]
+        counted = ("cases_never", "cases_mixed", "cases_always", "graded", "samples", "errors")
+        assert rows[arm][5:11] == [str(level[name]) for name in counted]
 
 
 def test_both_tests_stand_on_the_page(analysis, page):
