@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tiebreak import gates
+from tiebreak.report.costs import costs
 from tiebreak.report.page import build, facts
 from tiebreak.stats.analysis import analyse
 
@@ -59,9 +60,17 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(analysis, steps, verdicts, decisions, tmp_path_factory):
+def more(counts_table):
+    """What a study's page shows beyond its analysis."""
+    spent = costs(RECORDS["jobs"], {"evaluation": 2}, {"evaluations": {"tokens_sampled": 1234}})
+    audits = {"tampered_calls": [{"run": "sft", "calls": 0, "of": "<b>9</b>"}], "truncated": []}
+    return {"counts": counts_table(), "spent": spent, "audits": audits}
+
+
+@pytest.fixture(scope="module")
+def built(analysis, steps, verdicts, decisions, more, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    return build(analysis, steps, verdicts, decisions, RECORDS, out)
+    return build(analysis, steps, verdicts, decisions, RECORDS, out, **more)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +115,20 @@ def test_both_tests_stand_on_the_page(analysis, page):
     assert rows[1][4] == f"{checkpoints['over_clusters']['p']:.4f}"
 
 
+def test_cases_costs_and_audits_have_their_tables(analysis, page):
+    pair = next(row for row in analysis["checkpoints"] if (row["a"], row["b"]) == ("sft", "dense"))
+    noise = f"{analysis['noise']['graded']['mean_flips']:.1f}"
+    moved = next(row for row in page.rows if row[0] == "dense" and row[-1] == noise)
+    assert moved[1:3] == [str(pair["over_cases"][way]) for way in ("up", "down")]
+    assert ["evaluations", "1", "12 s", "0.01", "1,234", "–"] in page.rows
+    assert ["sft", "0", "<b>9</b>"] in page.rows and "Nothing was found." in page.words
+
+
+def test_kept_is_the_batch_without_what_was_dropped(built, steps):
+    training = pd.read_csv(built.parent / "tables" / "figure_training.csv")
+    assert (training["kept"] == training["groups"] - training["tied"]).all() and training["tied"].sum() > 0
+
+
 def test_training_and_trials_are_counted_from_the_records(steps, decisions, page):
     rows = [row for row in page.rows if row and row[0] == "dense-seed1"]
     tied = sum(record["tied"] for record in steps["dense-seed1"])
@@ -122,7 +145,8 @@ def test_what_others_wrote_is_text_and_nothing_else(built):
 
 def test_figures_have_their_data_beside_them(built, analysis, steps):
     out = built.parent
-    assert {path.stem for path in (out / "figures").glob("*.svg")} == {"forest", "families", "learning", "training"}
+    drawn = {"forest", "case_map", "pass_at_k", "families", "learning", "training", "costs"}
+    assert {path.stem for path in (out / "figures").glob("*.svg")} == drawn
     levels = pd.read_csv(out / "tables" / "figure_levels.csv")
     arms = levels[levels["kind"] == "arm"].set_index("arm")["value"]
     assert arms.to_dict() == pytest.approx({arm: row["pass_at_1"]["value"] for arm, row in analysis["arms"].items()})
@@ -141,8 +165,8 @@ def test_ids_are_unique_and_links_inside_lead_somewhere(built):
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
 
 
-def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decisions, tmp_path):
-    build(analysis, steps, verdicts, decisions, RECORDS, tmp_path)
+def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decisions, more, tmp_path):
+    build(analysis, steps, verdicts, decisions, RECORDS, tmp_path, **more)
     files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(built.parent) for path in built.parent.rglob("*") if path.is_file())
     assert all((tmp_path / file).read_bytes() == (built.parent / file).read_bytes() for file in files)
