@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from tiebreak import gates
+from tiebreak.errors import DataError
+from tiebreak.report import data
 from tiebreak.report.costs import costs
 from tiebreak.report.page import build, facts
 from tiebreak.stats.analysis import analyse
@@ -127,6 +129,11 @@ def test_cases_costs_and_audits_have_their_tables(analysis, page):
 def test_kept_is_the_batch_without_what_was_dropped(built, steps):
     training = pd.read_csv(built.parent / "tables" / "figure_training.csv")
     assert (training["kept"] == training["groups"] - training["tied"]).all() and training["tied"].sum() > 0
+
+
+def test_dropped_groups_are_not_charted_as_kept():
+    with pytest.raises(DataError, match=r"dense-seed0, step 3: kept is 4, but 12 groups − 4 tied = 8"):
+        data.training({"dense-seed0": [{"step": 3, "groups": 12, "tied": 4, "kept": 4}]})
 
 
 def test_training_and_trials_are_counted_from_the_records(steps, decisions, page):
