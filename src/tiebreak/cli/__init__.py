@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tiebreak.errors import TiebreakError
 
-COMMANDS = ("blueprints", "cache", "compare", "doctor", "grade", "published", "replay", "score")
+COMMANDS = ("blueprints", "cache", "claims", "compare", "doctor", "grade", "published", "replay", "score")
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
