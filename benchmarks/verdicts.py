@@ -1,6 +1,6 @@
 """Verdicts and grades, confined, against plain `cargo test` in a fresh copy of the crate, unconfined, in one run.
 
-    ./dev python benchmarks/verdicts.py [--study laptop] [--results results] [--json OUT]
+    ./dev python benchmarks/verdicts.py [--study laptop] [--results results] [--json OUT] [--keep]
 
 The crates are those of the study's held-out cases, in the states that rollouts pass through. Both sides use the same
 number of cores and memory for their files, and take turns, so that a machine that slows down slows both. Plain cargo
@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+from keeping import keep
 from memory import Watch
 from tqdm import tqdm
 from verdict_figures import cpu, line, over_rounds, over_states, residue
@@ -273,6 +274,7 @@ def main() -> None:
     parser.add_argument("--study", default="laptop", help="a name in config/studies, or a path")
     parser.add_argument("--results", default=RESULTS, type=Path, help="where its results are, if there are any")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
+    parser.add_argument("--keep", action="store_true", help="keep the figures for README (docs/benchmarks)")
     options = parser.parse_args()
     if host.allowed():
         raise SystemExit(
@@ -284,11 +286,14 @@ def main() -> None:
         bench = Bench(study, home, workers, Workshop(home / "rivals"), home / "known")
         machine = {"cpu": cpu(), "cores": workers, "rustc": toolchain().version.splitlines()[0]}
         print(f"{machine['cpu']}, {workers} workers on each side, {machine['rustc']}")
-        found = {"machine": machine} | measure(bench, Paths(study.name, options.results))
+        found = {"machine": machine, "batch": BATCH} | measure(bench, Paths(study.name, options.results))
     print(residue(found))
-    print(f"{time.perf_counter() - started:.0f} s")
+    found["seconds"] = time.perf_counter() - started
+    print(f"{found['seconds']:.0f} s")
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if options.keep:
+        keep("verdicts", found)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements" / "project.txt"
 TOOLS = {"cargo": ["cargo"], "cc": ["gcc", "libc6-dev"], "bwrap": ["bubblewrap"]}  # command: Debian's packages
+BROWSER = {"chromium": ["chromium"]}  # for tests alone: wanted where CI runs them, skipped where it is missing
 UNLISTED = {"pip", "setuptools", "wheel", "tiebreak"}  # may be there without being in the lock
 TORCH_MEND = (
     "The lock asks for torch's CPU build, which the registry lacks: let PIP_FIND_LINKS name a folder that holds its "
@@ -189,18 +190,25 @@ def sync(venv: Venv, wanted: str) -> None:
 
 def find_tools() -> list[str]:
     """Find what pip cannot install, with apt-get where that is allowed; returns what is missing still."""
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    missing = install_tools(TOOLS)
+    if os.environ.get("CI"):
+        install_tools(BROWSER)
     packages = [package for tool in missing for package in TOOLS[tool]]
-    if packages and os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("TIEBREAK_SHELL"):
-        say(f"installing Debian's {', '.join(packages)}")
-        apt_install(packages)
-        missing = [tool for tool in missing if not shutil.which(tool)]
     if missing:
         say(
             f"WARNING: not found: {', '.join(missing)}; studies cannot run without. On Debian and its kin: "
             f"apt-get install {' '.join(packages)}. Elsewhere: rustup.rs for cargo, the distribution for bubblewrap."
         )
     return missing
+
+
+def install_tools(tools: dict[str, list[str]]) -> list[str]:
+    """Install the Debian packages of those that are not there, as root on such a machine; returns what is missing."""
+    packages = [package for tool in tools if not shutil.which(tool) for package in tools[tool]]
+    if packages and os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("TIEBREAK_SHELL"):
+        say(f"installing Debian's {', '.join(packages)}")
+        apt_install(packages)
+    return [tool for tool in tools if not shutil.which(tool)]
 
 
 def apt_install(packages: list[str]) -> None:

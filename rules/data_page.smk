@@ -3,7 +3,7 @@
 
 rule data_page:
     input:
-        template="src/tiebreak/report/data_page.html.j2",
+        pages=PAGES,
         cases="<results>/data/cases.jsonl",
         rejects="<results>/data/rejects.jsonl",
         splits="<results>/data/splits.json",

@@ -1,9 +1,9 @@
-# The page that people read: computed, never typed.
+# The page that people read, and the rollouts behind its numbers: computed, never typed.
 
 
 rule report:
     input:
-        template="src/tiebreak/report/page.html.j2",
+        pages=PAGES,
         analysis="<results>/stats/analysis.json",
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
         ties=collect("<results>/gates/ties/{arm}.json", arm=STUDY.arms),
@@ -17,6 +17,19 @@ rule report:
             arm=STUDY.arms,
             seed=STUDY.training_seeds,
         ),
+        groups=collect(
+            "<results>/arms/{arm}/seed{seed}/groups.jsonl",
+            arm=STUDY.arms,
+            seed=STUDY.training_seeds,
+        ),
+        audits="<results>/audits/audits.json",
+        sft="<results>/sft/record.json",
+        rollouts=collect(
+            "<results>/evals/{run}/rep{rep}/rollouts.parquet",
+            run=STUDY.runs,
+            rep=STUDY.repetitions,
+        ),
+        probes=collect("<results>/probes/{run}/rollouts.parquet", run=STUDY.runs),
     output:
         page=report(
             "<results>/report/index.html",
@@ -24,6 +37,8 @@ rule report:
             category="Study",
             labels={"study": STUDY.name, "what": "report"},
         ),
+        viewer="<results>/report/viewer.html",
+        rollouts=directory("<results>/report/rollouts"),
         figures=directory("<results>/report/figures"),
         tables=directory("<results>/report/tables"),
     log:
@@ -40,6 +55,9 @@ rule report:
         domain=STUDY.domain,
         asked=config["study"],
         root_seed=STUDY.root_seed,
+        shapes=lookup(dpath="arms", within=PARTS),
+        epochs=lookup(dpath="sft/epochs", within=PARTS),
+        gpus=GPUS,
         code=lookup(dpath="report", within=CODE),
         toolchain=TOOLCHAIN,
     script:

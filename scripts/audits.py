@@ -8,7 +8,7 @@ from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
 from tiebreak.report.audit_figures import drawings
 from tiebreak.report.audit_tables import figure_tables
-from tiebreak.report.page import write
+from tiebreak.report.wording import write
 from tiebreak.sections.statistics import Statistics
 
 with Job(snakemake) as job:

@@ -1,4 +1,4 @@
-"""Rule report: the page that people read, its figures and its tables."""
+"""Rule report: the page that people read, its figures and its tables, and the viewer of the rollouts behind them."""
 
 import json
 from dataclasses import asdict
@@ -6,12 +6,17 @@ from pathlib import Path
 
 from tiebreak.gates import read
 from tiebreak.job import Job, named, read_lines
+from tiebreak.job_domain import open_domain
 from tiebreak.provenance import described, environment, git_state, host, versions
+from tiebreak.report.costs import costs, tokens
 from tiebreak.report.jobs import jobs_behind
 from tiebreak.report.page import build
+from tiebreak.report.viewer import write_page
+from tiebreak.report.viewer_data import write_data
+from tiebreak.stats.counts import counts
 
 with Job(snakemake) as job:
-    study = job.params.study
+    study, out = job.params.study, Path(job.output.page).parent
     runs = [job.paths.run_of_training(path) for path in job.input.steps]
     gates = [asdict(read(Path(path))) for path in [*job.input.gates, *job.input.ties]]
     decisions = [asdict(read(Path(path))) for path in job.input.decisions]
@@ -30,11 +35,26 @@ with Job(snakemake) as job:
         "inputs": {item["path"]: item["sha256"] for item in inputs},
         "jobs": jobs_behind(map(str, job.input), job.paths.records),
     }
+    domain = open_domain(job)
+    audits = json.loads(Path(job.input.audits).read_text(encoding="utf-8"))
+
+    def terms(stored):
+        return domain.stored_terms(stored.turns, stored.row["stop"], stored.row["facts"])
+
+    rollouts = [Path(path) for path in job.input.rollouts]
+    index = write_data(rollouts, terms, Path(job.output.rollouts), study)
+    write_page(out, study)
+    learned = json.loads(Path(job.input.sft).read_text(encoding="utf-8"))["tokens_learned"] * job.params.epochs
+    sampled = tokens(map(Path, job.input.groups), map(Path, job.input.probes), index.tokens)
     build(
         json.loads(Path(job.input.analysis).read_text(encoding="utf-8")),
         dict(zip(runs, steps, strict=True)),
         gates,
         dict(zip(runs, decisions, strict=True)),
         records,
-        Path(job.output.page).parent,
+        out,
+        counts=counts(rollouts),
+        rollouts=index,
+        audits=audits,
+        spent=costs(records["jobs"], job.params.gpus, sampled | {"sft": {"tokens_trained": learned}}),
     )

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from tiebreak import gates
+from tiebreak.domains.rust import domain
+from tiebreak.domains.rust.rewards import PUBLISHED_TABLES
+from tiebreak.domains.rust.stored import stored_terms
 from tiebreak.stats.analysis import analyse
+from tiebreak.tables import rollouts, write_table
 
 STUDIES = Path(__file__).parents[1] / "stats" / "studies.py"
 ARMS = ["sparse", "dense"]
@@ -79,3 +83,79 @@ def verdicts():
         asdict(gates.leakage({"sft": {"a": "fn f() {}"}, "holdout": {"b": "fn g() {}"}})),
         asdict(gates.ties("dense", [[0.0, 1.0]] * 9 + [[0.0, 0.0]], max_tied=0.8)),
     ]
+
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+    "\u2028\u2029\u202e\x00\x1b[31m&lt;"
+)
+CALLS = (
+    'CALL apply_patch {"id":"c1","file_path":"src/lib.rs","find":"a\\nb <b>old</b>\\nc","replace":"a\\nb new\\nc"}',
+    'CALL cargo_test {"id":"c2","project_path":"x"}',
+)
+
+
+def conversation(solved, text):
+    """Turns as they are stored: a patch, a test run, an end."""
+    reply = "status: success" if solved else f"status: failed\nstderr:\n{text}"
+    turns = [
+        ("user", f"Fix it. {text}"),
+        ("assistant", CALLS[0]),
+        ("tool", "RESULT c1:\nstatus: success"),
+        ("assistant", CALLS[1]),
+        ("tool", f"RESULT c2:\n{reply}"),
+        ("assistant", f"FINAL: {text}"),
+    ]
+    return [
+        {"role": role, "content": content, "tokens": 7 if role == "assistant" else None, "sampling_seed": None}
+        for role, content in turns
+    ]
+
+
+def rollout(run, repetition, case, sample):
+    """A stored rollout whose outcome follows from its address, with its reward under its own arm's shape."""
+    arm, _, seed = run.partition("-seed")
+    solved = (case + sample + len(arm)) % 3 == 0 or case == 0
+    stop = "error" if (run, repetition, case, sample) == ("dense-seed1", 1, 3, 2) else "final"
+    row = {
+        "case_id": f"case_{case}",
+        "family": "patch_test_pass",
+        "difficulty": "easy",
+        "template": "level",
+        "arm": arm,
+        "training_seed": int(seed) if seed else None,
+        "repetition": repetition,
+        "sample": sample,
+        "root_seed": 1,
+        "turns": conversation(solved, HOSTILE if sample == 0 else "done"),
+        "stop": stop,
+        "valid": solved,
+        "success": solved,
+        "graded": None if stop == "error" else solved and (case, sample) != (0, 1),
+        "facts": None if stop == "error" else FACTS | {"phase": 4 if solved else 2},
+        "new_tokens": 21,
+        "truncated": False,
+    }
+    paid = paid_for(row["turns"], stop, row["facts"]).get(arm)
+    return row | {"rewards": [] if paid is None else [(arm, sum(paid.values()))]}
+
+
+FACTS = {"compiled": True, "tests_passed": 1, "tests_total": 2, "tampered": [], "calls": []}
+
+
+def paid_for(turns, stop, facts):
+    """The terms under the published shapes."""
+    return stored_terms(turns, stop, facts, PUBLISHED_TABLES)
+
+
+@pytest.fixture(scope="session")
+def rollout_tables(tmp_path_factory):
+    """The rollouts of sft and two runs of dense, two repetitions each, 4 cases by 3 samples; one run has none."""
+    folder = tmp_path_factory.mktemp("rollouts")
+    paths = []
+    for run in ("sft", "dense-seed0", "dense-seed1", "sparse-seed0"):
+        for repetition in range(2):
+            rows = [rollout(run, repetition, case, sample) for case in range(4) for sample in range(3)]
+            paths.append(folder / f"{run}-{repetition}.parquet")
+            write_table(paths[-1], [] if run == "sparse-seed0" else rows, rollouts(domain.FACTS))
+    return paths

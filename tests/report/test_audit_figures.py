@@ -6,7 +6,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from tiebreak.report import audit_figures, figures
+from tiebreak.report import audit_figures, drawing
 
 PHASES = ["no_verdict", "ran", "success_not_graded"]
 
@@ -46,7 +46,7 @@ def test_what_has_nothing_to_show_is_not_drawn(tables) -> None:
 
 def test_kept_is_what_is_plotted() -> None:
     frame = pd.DataFrame({"step": [0, 1], "batch": 96, "kept": [17, 80], "training_examples": [17, 120]})
-    with matplotlib.rc_context(figures.STYLE):
+    with matplotlib.rc_context(drawing.STYLE):
         (axis,) = audit_figures.kept(frame).axes
     lines = {line.get_label(): list(line.get_ydata()) for line in axis.lines}
     assert lines == {"batch": [96, 96], "kept (batch − dropped)": [17, 80], "training_examples": [17, 120]}

@@ -4,8 +4,15 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from audits.readings import WordReader, row
 
 from tiebreak import gates
+from tiebreak.audits import study
+from tiebreak.audits.groups import by_step
+from tiebreak.audits.stored import stored
+from tiebreak.errors import DataError
+from tiebreak.report import data
+from tiebreak.report.costs import costs
 from tiebreak.report.page import build, facts
 from tiebreak.stats.analysis import analyse
 
@@ -59,9 +66,21 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(analysis, steps, verdicts, decisions, tmp_path_factory):
+def more(counts_table):
+    """What a study's page shows beyond its analysis."""
+    spent = costs(RECORDS["jobs"], {"evaluation": 2}, {"evaluations": {"tokens_sampled": 1234}})
+    rows = [row("reach:success pay:3", success=True, case_id="<b>9</b>"), row("reach:ran", sample=1, graded=True)]
+    reader = WordReader()
+    found, training = stored([rows], reader), by_step({}, reader.shaping)
+    checked = {"rewards": {"compared": 2, "differing": 0}, "steps": {"compared": 0, "differing": []}}
+    audits = study.document(study.tables(found, training, reader, seed=1, draws=50), checked, found)
+    return {"counts": counts_table(), "spent": spent, "audits": audits}
+
+
+@pytest.fixture(scope="module")
+def built(analysis, steps, verdicts, decisions, more, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    return build(analysis, steps, verdicts, decisions, RECORDS, out)
+    return build(analysis, steps, verdicts, decisions, RECORDS, out, **more)
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +112,8 @@ def test_levels_on_the_page_are_those_of_the_analysis(analysis, page):
     for arm, level in analysis["arms"].items():
         part = level["pass_at_1"]
         assert rows[arm][2] == f"{part['value']:.3f} [{part['low']:.3f}, {part['high']:.3f}]"
-        assert rows[arm][5:9] == [
-            str(level[name]) for name in ("cases_never", "cases_mixed", "cases_always", "samples")
-        ]
+        counted = ("cases_never", "cases_mixed", "cases_always", "graded", "samples", "errors")
+        assert rows[arm][5:11] == [str(level[name]) for name in counted]
 
 
 def test_both_tests_stand_on_the_page(analysis, page):
@@ -105,6 +123,26 @@ def test_both_tests_stand_on_the_page(analysis, page):
     assert rows[0][-1] == "no claim possible"
     assert rows[1][2] == f"{checkpoints['over_cases']['p']:.4f}"
     assert rows[1][4] == f"{checkpoints['over_clusters']['p']:.4f}"
+
+
+def test_cases_costs_and_audits_have_their_tables(analysis, page):
+    pair = next(row for row in analysis["checkpoints"] if (row["a"], row["b"]) == ("sft", "dense"))
+    noise = f"{analysis['noise']['graded']['mean_flips']:.1f}"
+    moved = next(row for row in page.rows if row[0] == "dense" and row[-1] == noise)
+    assert moved[1:3] == [str(pair["over_cases"][way]) for way in ("up", "down")]
+    assert ["evaluations", "1", "12 s", "0.01", "1,234", "–"] in page.rows
+    assert ["success not graded", "dense-seed0", "0", "<b>9</b>", "0"] in page.rows
+    assert "2 stored rewards were computed again from conversations and facts: 0 differ." in page.words
+
+
+def test_kept_is_the_batch_without_what_was_dropped(built, steps):
+    training = pd.read_csv(built.parent / "tables" / "figure_training.csv")
+    assert (training["kept"] == training["groups"] - training["tied"]).all() and training["tied"].sum() > 0
+
+
+def test_dropped_groups_are_not_charted_as_kept():
+    with pytest.raises(DataError, match=r"dense-seed0, step 3: kept is 4, but 12 groups − 4 tied = 8"):
+        data.training({"dense-seed0": [{"step": 3, "groups": 12, "tied": 4, "kept": 4}]})
 
 
 def test_training_and_trials_are_counted_from_the_records(steps, decisions, page):
@@ -123,7 +161,8 @@ def test_what_others_wrote_is_text_and_nothing_else(built):
 
 def test_figures_have_their_data_beside_them(built, analysis, steps):
     out = built.parent
-    assert {path.stem for path in (out / "figures").glob("*.svg")} == {"forest", "families", "learning", "training"}
+    drawn = {"forest", "case_map", "pass_at_k", "families", "learning", "training", "costs", "audit_never_solved"}
+    assert {path.stem for path in (out / "figures").glob("*.svg")} == drawn
     levels = pd.read_csv(out / "tables" / "figure_levels.csv")
     arms = levels[levels["kind"] == "arm"].set_index("arm")["value"]
     assert arms.to_dict() == pytest.approx({arm: row["pass_at_1"]["value"] for arm, row in analysis["arms"].items()})
@@ -142,8 +181,8 @@ def test_ids_are_unique_and_links_inside_lead_somewhere(built):
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
 
 
-def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decisions, tmp_path):
-    build(analysis, steps, verdicts, decisions, RECORDS, tmp_path)
+def test_same_inputs_give_the_same_bytes(built, analysis, steps, verdicts, decisions, more, tmp_path):
+    build(analysis, steps, verdicts, decisions, RECORDS, tmp_path, **more)
     files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(built.parent) for path in built.parent.rglob("*") if path.is_file())
     assert all((tmp_path / file).read_bytes() == (built.parent / file).read_bytes() for file in files)

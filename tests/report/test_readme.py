@@ -7,13 +7,6 @@ import pytest
 from tiebreak.errors import DataError
 from tiebreak.report import readme
 
-ROOT = Path(__file__).parents[2]
-
-
-def test_the_result_block_is_rendered_from_the_kept_artifacts() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text == readme.inserted(text, readme.kept(ROOT)), "run `python -m tiebreak.report.readme results/laptop`"
-
 
 def test_another_number_renders_another_block(tmp_path: Path) -> None:
     arm = {"pass_at_1": rate(0.25), "families": {"patch": {"pass_at_1": rate(0.125), "pass_at_k": rate(0.5)}}}
@@ -36,6 +29,15 @@ def rate(value: float) -> dict[str, float]:
     return {"value": value, "low": value - 0.1, "high": value + 0.1}
 
 
-def test_a_readme_without_the_marks_is_refused() -> None:
-    with pytest.raises(DataError, match="marks"):
-        readme.inserted("# Title\n", {})
+def test_a_study_without_its_artifacts_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"analysis\.json: is not there; name the folder of a finished study"):
+        readme.keep(tmp_path / "results", tmp_path)
+
+
+def test_kept_artifacts_are_those_of_the_study(tmp_path: Path) -> None:
+    for part in ("stats/analysis.json", "report/figures/forest.svg"):
+        (tmp_path / "study" / part).parent.mkdir(parents=True)
+        (tmp_path / "study" / part).write_text(part)
+    readme.keep(tmp_path / "study", tmp_path)
+    assert (tmp_path / "docs/laptop/forest.svg").read_text() == "report/figures/forest.svg"
+    assert (tmp_path / "docs/laptop/analysis.json").read_text() == "stats/analysis.json"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,8 +58,8 @@ def test_the_report_shows_the_numbers_of_the_analysis(minute: Checkout) -> None:
             f"{p['value']:.3f} [{p['low']:.3f}, {p['high']:.3f}]" for p in (row["pass_at_1"], row["pass_at_k"])
         )
         cells = [arm, len(row["runs"]), first, best, f"{row['valid_rate']:.3f}"]
-        cells += [row[name] for name in ("cases_never", "cases_mixed", "cases_always", "samples", "errors")]
-        assert "</td><td>".join(map(str, cells)) in page
+        cells += [row[name] for name in ("cases_never", "cases_mixed", "cases_always", "graded", "samples", "errors")]
+        assert "</td><td>".join(map(str, cells)) in re.sub(r"</?a\b[^>]*>", "", page)
     with (minute.results / "report/tables/figure_levels.csv").open() as file:
         levels = {row["arm"]: float(row["value"]) for row in csv.DictReader(file) if row["kind"] == "arm"}
     assert levels == {arm: row["pass_at_1"]["value"] for arm, row in analysis["arms"].items()}
@@ -86,6 +88,30 @@ def test_the_report_names_the_jobs_behind_it(minute: Checkout) -> None:
     page = (minute.results / "report/index.html").read_text(encoding="utf-8")
     assert rollouts["sha256"][:10] in page
     assert f"./dev snakemake --cores all --config study={STUDY}\n" in page
+
+
+def test_the_report_says_what_was_spent_and_shows_every_rollout(minute: Checkout) -> None:
+    with (minute.results / "report/tables/figure_costs.csv").open() as file:
+        rows = {row["stage"]: row for row in csv.DictReader(file)}
+    tables = [pq.read_table(path) for path in minute.results.glob("evals/*/*/rollouts.parquet")]
+    assert int(rows["evaluations"]["tokens_sampled"]) == sum(sum(t["new_tokens"].to_pylist()) for t in tables)
+    assert int(rows["rlvr"]["tokens_sampled"]) >= int(rows["rlvr"]["tokens_trained"])
+    assert {row["gpu_hours"] for row in rows.values()} == {"0.0"}
+    page = (minute.results / "report/index.html").read_text(encoding="utf-8")
+    assert f"the viewer</a>: {sum(map(len, tables))}. Of " in page and ", 0 differ from the sum of the terms" in page
+    names = {path.name for path in (minute.results / "report/rollouts").glob("*.js")}
+    assert names == {"index.js"} | {
+        f"{run}-rep{rep}-0.js" for run in ("sft", "sparse-seed0", "dense-seed0") for rep in (0, 1)
+    }
+
+
+def test_snakemakes_own_report_has_the_page_with_its_caption(minute: Checkout, tmp_path: Path) -> None:
+    done = minute.snakemake("--report", str(tmp_path / "own.zip"), "--config", f"study={STUDY}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(tmp_path / "own.zip") as made:
+        page = (minute.results / "report/index.html").read_bytes()
+        assert page in [made.read(name) for name in made.namelist() if name.endswith("index.html")]
+        assert b"what each arm came to" in made.read("own/report.html")
 
 
 def test_an_evaluation_is_recorded_with_its_threads_versions_and_seeds(minute: Checkout) -> None:

@@ -14,7 +14,19 @@ from collections.abc import Sequence
 
 from tiebreak.errors import TiebreakError
 
-COMMANDS = ("audit", "blueprints", "cache", "compare", "doctor", "grade", "prime-rl", "published", "replay", "score")
+COMMANDS = (
+    "audit",
+    "blueprints",
+    "cache",
+    "claims",
+    "compare",
+    "doctor",
+    "grade",
+    "prime-rl",
+    "published",
+    "replay",
+    "score",
+)
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:

@@ -139,7 +139,7 @@ def saved_rollouts(arguments: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 def store(folder: Path, name: str, table: "pd.DataFrame", svg: str) -> None:
     """Write a table and, where there is one, its figure."""
-    from tiebreak.report.page import write
+    from tiebreak.report.wording import write
 
     write(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
     if svg:

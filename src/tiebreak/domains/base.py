@@ -207,6 +207,12 @@ class Domain(Protocol):
         """The terms of stored rollouts under `shape`, grouped by case, in the table's order; errors are left out."""
         ...
 
+    def stored_terms(
+        self, turns: Sequence[Message], stop: str, facts: Mapping[str, Any] | None
+    ) -> Mapping[str, Mapping[str, float]]:
+        """The reward of a stored rollout under every shape, term by term; nothing for one that ended in an error."""
+        ...
+
     def reader(self, cases: Sequence[Any]) -> Reader:
         """What reads stored rollouts of these cases for audits, under the domain's shapes."""
         ...

@@ -10,8 +10,8 @@ from matplotlib.ticker import MaxNLocator
 
 from tiebreak.audits.ranking import EVERY
 from tiebreak.paths import BASE_ARM
-from tiebreak.report import figures
-from tiebreak.report.figures import COLOURS, DASHES, INK, canvas, looks, named_rows, point
+from tiebreak.report import drawing
+from tiebreak.report.drawing import COLOURS, DASHES, INK, canvas, looks, named_rows, point
 
 PANELS = {
     "tied_fraction": "tied groups, of all",
@@ -111,9 +111,9 @@ def drawings(tables: Mapping[str, pd.DataFrame], order: Sequence[str]) -> dict[s
         "audit_never_solved": never_solved,
         "audit_ranking": ranking,
     }
-    with matplotlib.rc_context(figures.STYLE):
+    with matplotlib.rc_context(drawing.STYLE):
         return {
-            name: figures.svg(make(frame, order), name)
+            name: drawing.svg(make(frame, order), name)
             for name, make in makers.items()
             if len(frame := tables[name.replace("audit_", "figure_")])
         }
@@ -121,5 +121,5 @@ def drawings(tables: Mapping[str, pd.DataFrame], order: Sequence[str]) -> dict[s
 
 def kept_svg(frame: pd.DataFrame) -> str:
     """The figure of `kept` as SVG text."""
-    with matplotlib.rc_context(figures.STYLE):
-        return figures.svg(kept(frame), "audit_kept")
+    with matplotlib.rc_context(drawing.STYLE):
+        return drawing.svg(kept(frame), "audit_kept")

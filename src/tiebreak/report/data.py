@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from tiebreak.errors import DataError
 from tiebreak.paths import parse_run
 
 CURVES = ("reward_mean", "graded_rate")
@@ -67,11 +68,21 @@ def training(steps: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
         arm, seed = parse_run(run)
         for record in records:
             numbers = {key: value for key, value in record.items() if isinstance(value, int | float)}
+            refuse_dropped_as_kept(run, numbers)
             share = numbers["tied"] / numbers["groups"] if numbers.get("groups") else None
             rows.append({"run": run, "arm": arm, "training_seed": seed, **numbers, "tied_fraction": share})
     leading = ["run", "arm", "training_seed", "step", "tied_fraction", *CURVES]
     frame = pd.DataFrame(rows)
     return frame.reindex(columns=[*leading, *[name for name in frame.columns if name not in leading]])
+
+
+def refuse_dropped_as_kept(run: str, step: Mapping[str, Any]) -> None:
+    """Raises DataError where a step's `kept` is not its batch without the tied groups: kept = batch − dropped."""
+    if {"kept", "groups", "tied"} <= set(step) and step["kept"] != step["groups"] - step["tied"]:
+        raise DataError(
+            f"{run}, step {step.get('step')}: kept is {step['kept']}, but {step['groups']} groups − {step['tied']} "
+            f"tied = {step['groups'] - step['tied']}; the record is damaged, train the run again"
+        )
 
 
 def training_summary(frame: pd.DataFrame) -> list[dict[str, Any]]:

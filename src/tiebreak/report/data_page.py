@@ -8,8 +8,8 @@ import matplotlib
 from markupsafe import Markup
 
 from tiebreak.domains.base import Case
-from tiebreak.report import figures, task_figures, tasks
-from tiebreak.report.page import environment, write
+from tiebreak.report import drawing, task_figures, tasks
+from tiebreak.report.wording import environment, write
 
 TEMPLATE = "data_page.html.j2"
 SHOWN = 5
@@ -33,10 +33,10 @@ def build(
     frames = {"figure_shares": tasks.counts(members), "figure_nearest": tasks.similarities(leakage)}
     for name, frame in frames.items():
         write(out_dir / "tables" / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
-    with matplotlib.rc_context(figures.STYLE):
+    with matplotlib.rc_context(drawing.STYLE):
         drawn = {
-            "shares": figures.svg(task_figures.shares(frames["figure_shares"]), "shares"),
-            "nearest": figures.svg(
+            "shares": drawing.svg(task_figures.shares(frames["figure_shares"]), "shares"),
+            "nearest": drawing.svg(
                 task_figures.nearest(frames["figure_nearest"], leakage["threshold"] or 1), "nearest"
             ),
         }
@@ -46,7 +46,7 @@ def build(
         "study": study,
         "splits": {name: len(cases) for name, cases in members.items()},
         "kinds": {kind: tasks.matrix(frames["figure_shares"], kind) for kind in tasks.KINDS},
-        "figures": {name: Markup(figures.inline(text, name)) for name, text in drawn.items()},
+        "figures": {name: Markup(drawing.inline(text, name)) for name, text in drawn.items()},
         "gates": gates,
         "near": leakage["measure"]["near"],
         "templates": leakage["measure"]["templates"],

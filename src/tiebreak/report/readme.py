@@ -1,12 +1,6 @@
-"""The result block of README: rendered from a study's artifacts, never typed.
+"""The result block of README: rendered from a study's kept artifacts, never typed (see `claims`)."""
 
-`python -m tiebreak.report.readme results/laptop` keeps the artifacts under `docs/laptop/` and renders the block from
-them; a test fails while the block and the kept artifacts differ.
-"""
-
-import json
 import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +11,6 @@ KEPT = Path("docs/laptop")
 ANALYSIS = "analysis.json"
 FIGURE = "forest.svg"
 SHOWN = ("recipe", "learning")
-OPENING = "<!-- result: rendered by `./dev python -m tiebreak.report.readme results/laptop`; do not edit -->\n"
-CLOSING = "<!-- end -->\n"
-UNMEASURED = "No finished run of this version is kept here yet; yours says what it found.\n"
 
 
 def interval(value: Mapping[str, Any] | None, digits: int = 3) -> str:
@@ -69,29 +60,10 @@ def block(analysis: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def kept(root: Path) -> dict[str, Any] | None:
-    """The kept analysis; None where no run of this version was kept."""
-    path = root / KEPT / ANALYSIS
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def inserted(readme: str, analysis: Mapping[str, Any] | None) -> str:
-    """README with its block rendered anew, also where there is no analysis. Raises DataError for missing marks."""
-    before, opening, rest = readme.partition(OPENING)
-    _, closing, after = rest.partition(CLOSING)
-    if not (opening and closing):
-        raise DataError(f"README.md: the marks {OPENING.strip()!r} and {CLOSING.strip()!r} are not both there")
-    return before + OPENING + (block(analysis) if analysis else UNMEASURED) + CLOSING + after
-
-
-def main(study: Path, root: Path = Path()) -> None:
-    """Keep the artifacts of a finished study folder and render README from them."""
+def keep(study: Path, root: Path) -> None:
+    """Keep the artifacts of a finished study folder under `docs/laptop/`. Raises DataError where one is missing."""
     (root / KEPT).mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(study / "stats" / ANALYSIS, root / KEPT / ANALYSIS)
-    shutil.copyfile(study / "report" / "figures" / FIGURE, root / KEPT / FIGURE)
-    readme = root / "README.md"
-    readme.write_text(inserted(readme.read_text(encoding="utf-8"), kept(root)), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for source in (study / "stats" / ANALYSIS, study / "report" / "figures" / FIGURE):
+        if not source.is_file():
+            raise DataError(f"{source}: is not there; name the folder of a finished study, as in results/laptop")
+        shutil.copyfile(source, root / KEPT / source.name)

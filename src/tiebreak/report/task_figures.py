@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tiebreak.report.figures import COLOURS, INK, canvas, looks, named_rows
+from tiebreak.report.drawing import COLOURS, INK, canvas, looks, named_rows
 from tiebreak.report.tasks import KINDS
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -141,6 +141,12 @@ class FathomDomain:
     def rescored_groups(self, rollouts: Path, shape: str) -> list[list[dict[str, float]]]:
         """The terms of stored rollouts under a shape, by case."""
         return rescore.rescored_groups(rollouts, self.tables[shape])
+
+    def stored_terms(
+        self, turns: Sequence[Message], stop: str, facts: Mapping[str, Any] | None
+    ) -> dict[str, dict[str, float]]:
+        """The reward of a stored rollout under every shape, term by term, from its facts."""
+        return {} if stop == "error" or facts is None else rescore.stored_terms(facts, self.tables)
 
     def reader(self, cases: Sequence[Task]) -> FathomReader:
         """What reads stored rollouts of these cases for audits."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tiebreak.domains.fathom.answers import is_correct
-from tiebreak.domains.fathom.rewards import RewardTable, components, reward, terms
+from tiebreak.domains.fathom.rescore import stored_terms
+from tiebreak.domains.fathom.rewards import RewardTable, reward
 from tiebreak.domains.fathom.tasks import Task
 from tiebreak.domains.reading import Reading, StoredRollout
 from tiebreak.errors import DataError
@@ -42,14 +43,9 @@ class FathomReader:
             raise DataError(f"case {rollout.case_id} is not among the cases; give the cases.jsonl of the same study")
         if rollout.facts is None:
             raise DataError(f"case {rollout.case_id}: a rollout has no facts, from which alone it could be read")
-        facts = rollout.facts
-        counts = {name: facts[name] for name in ("calls", "prompt_tokens", "completion_tokens")}
-        scored = self.tables if rollout.stop != "error" else {}
-        rewards = {
-            name: reward(terms(components(facts["answer"], case.answer, table, **counts), table))
-            for name, table in scored.items()
-        }
-        return Reading(reached(facts, case.answer), slips(facts), (), rewards)
+        scored = stored_terms(rollout.facts, self.tables) if rollout.stop != "error" else {}
+        rewards = {name: reward(paid) for name, paid in scored.items()}
+        return Reading(reached(rollout.facts, case.answer), slips(rollout.facts), (), rewards)
 
 
 def reached(facts: Mapping[str, Any], gold: str) -> str:

@@ -1,8 +1,10 @@
 """The synthetic group of eight that shows what a reward table can tell apart, and stored rollouts under any table."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from tiebreak import tables
+from tiebreak import tables as files
 from tiebreak.domains.fathom.rewards import RewardTable, components, terms
 
 GOLD = "blue"
@@ -32,13 +34,19 @@ def declared_terms(table: RewardTable) -> list[str]:
     return [name for name in ("correctness", "token_budget", "recursion", "present") if getattr(table, name) != 0]
 
 
+def stored_terms(facts: Mapping[str, Any], tables: Mapping[str, RewardTable]) -> dict[str, dict[str, float]]:
+    """The terms of a rollout under each table, from its stored facts."""
+    counts = {name: facts[name] for name in ("calls", "prompt_tokens", "completion_tokens")}
+    return {
+        name: terms(components(facts["answer"], facts["gold_answer"], table, **counts), table)
+        for name, table in tables.items()
+    }
+
+
 def rescored_groups(path: Path, table: RewardTable) -> list[list[dict[str, float]]]:
     """The terms of every stored rollout under `table`, grouped by case, in the table's order; errors are left out."""
     groups: dict[str, list[dict[str, float]]] = {}
-    for row in tables.read_table(path, ["case_id", "stop", "facts"]).to_pylist():
+    for row in files.read_table(path, ["case_id", "stop", "facts"]).to_pylist():
         if row["stop"] != "error":
-            facts = row["facts"]
-            counts = {name: facts[name] for name in ("calls", "prompt_tokens", "completion_tokens")}
-            found = components(facts["answer"], facts["gold_answer"], table, **counts)
-            groups.setdefault(row["case_id"], []).append(terms(found, table))
+            groups.setdefault(row["case_id"], []).append(stored_terms(row["facts"], {"": table})[""])
     return list(groups.values())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
 from tiebreak.domains.rust.reading import RustReader
 from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.shared_code import forms
+from tiebreak.domains.rust.stored import stored_terms
 from tiebreak.domains.rust.traces import MOST_CALLS, traces
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.seeds import stream
@@ -127,6 +128,12 @@ class RustDomain:
     def rescored_groups(self, rollouts: Path, shape: str) -> list[list[dict[str, float]]]:
         """The terms of stored rollouts under a shape, by case."""
         return rescore.rescored_groups(rollouts, self.tables[shape])
+
+    def stored_terms(
+        self, turns: Sequence[Message], stop: str, facts: Mapping[str, Any] | None
+    ) -> dict[str, dict[str, float]]:
+        """The reward of a stored rollout under every shape, term by term."""
+        return stored_terms(turns, stop, facts, self.tables)
 
     def reader(self, cases: Sequence[Blueprint]) -> RustReader:
         """What reads stored rollouts of these cases for audits."""

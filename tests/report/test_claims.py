@@ -1,0 +1,119 @@
+"""Claims: this repository's own hold, and what drifts, is typed, unknown or torn is found and named."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tiebreak.cli import main
+from tiebreak.digest import file_digest
+from tiebreak.errors import ConfigError, DataError
+from tiebreak.report.claim_check import check, write
+from tiebreak.report.claim_marks import typed
+
+ROOT = Path(__file__).parents[2]
+TEXT = """# Title
+
+3 lines of no results.
+
+<!-- results -->
+It takes <!-- claim:seconds -->1.50 s<!-- /claim --> for pass@8, see [page 2](a/3.svg) and `f(4)`.
+<!-- /results -->
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with one artifact, one claim and one document, all well."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "kept.json").write_text('{"rows": [{"seconds": 1.5}]}')
+    (tmp_path / "README.md").write_text(TEXT.replace("[page 2]", "[a page]"), encoding="utf-8")
+    relist(tmp_path)
+    return tmp_path
+
+
+def relist(root: Path, **parts: object) -> None:
+    """Write the list, with other parts than usual."""
+    found = {
+        "artifacts": {"kept": {"file": "docs/kept.json", "sha256": file_digest(root / "docs" / "kept.json")}},
+        "claims": {"seconds": {"artifact": "kept", "path": ["rows", 0, "seconds"], "form": "{:.2f} s"}},
+        "retired": [{"name": "first", "said": "12 s", "reason": "never kept"}],
+    }
+    (root / "docs" / "claims.yaml").write_text(yaml.safe_dump(found | parts), encoding="utf-8")
+
+
+def test_the_claims_of_this_repository_hold() -> None:
+    assert check(ROOT)["problems"] == [], "see `./dev tiebreak claims`; `--write` renders what the artifacts say"
+
+
+def test_a_good_repository_lists_what_was_retired(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "--root", str(root)]) == 0
+    assert capsys.readouterr().out == "retired: first: 12 s: never kept\n1 claims, 1 retired, 0 problems\n"
+    assert main(["claims", "--root", str(root), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["claims"] == {"seconds": "1.50 s"}
+
+
+def test_an_edited_number_is_stale_and_written_anew(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme, good = root / "README.md", (root / "README.md").read_text(encoding="utf-8")
+    readme.write_text(good.replace("1.50", "1.25"), encoding="utf-8")
+    assert check(root)["problems"] == ["README.md:6: claim seconds: found '1.25 s', expected '1.50 s'"]
+    assert main(["claims", "--root", str(root)]) == 1
+    assert main(["claims", "--root", str(root), "--write"]) == 0
+    assert readme.read_text(encoding="utf-8") == good
+
+
+def test_an_edited_artifact_is_named_until_it_is_accepted(root: Path) -> None:
+    (root / "docs" / "kept.json").write_text('{"rows": [{"seconds": 2.25}]}')
+    first, second = check(root)["problems"]
+    assert first.startswith("docs/kept.json: its SHA-256 is ") and "tiebreak claims --write" in first
+    assert second == "README.md:6: claim seconds: found '1.50 s', expected '2.25 s'"
+    assert len(write(root)) == 2 and check(root)["problems"] == []
+
+
+def test_a_number_by_hand_in_a_results_section_is_found() -> None:
+    assert [(problem.line, problem.found) for problem in typed(TEXT)] == [(6, "2")]
+    section = "<!-- results -->\n| 2.5 × | −0.3 | 1,000 of p95, pass@8 and x_2 |\n<!-- /results -->\n9"
+    assert [problem.found for problem in typed(section)] == ["2.5", "−0.3", "1,000"]
+
+
+def test_a_claim_that_is_retired_or_unknown_or_unused_is_a_problem(root: Path) -> None:
+    relist(root, claims={"other": {"artifact": "kept", "path": ["rows"], "form": "{}"}})
+    first, second = check(root)["problems"]
+    assert first.startswith("README.md:6: claim seconds: found '1.50 s', expected 'nothing: no such name")
+    assert second == "docs/claims.yaml: other is in no document; remove it, or retire it"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"claims": {"x": {"artifact": "gone", "path": []}}}, r"x: no artifact 'gone'; known are kept"),
+        ({"claims": {"first": {"artifact": "kept", "path": []}}}, r"first is claimed and retired"),
+        ({"claims": {"x": {"artifact": "kept"}}}, r"claims\.x\.path: field required"),
+        ({"more": 1}, r"more: extra inputs are not permitted"),
+    ],
+)
+def test_a_list_that_cannot_be_used_says_where(root: Path, parts: dict[str, object], message: str) -> None:
+    relist(root, **parts)
+    with pytest.raises(ConfigError, match=message):
+        check(root)
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ({"path": ["rows", 1]}, r"claim seconds: the artifact kept has nothing at rows → 1"),
+        ({"path": ["rows"], "form": "{:.2f}"}, r"claim seconds: .* cannot be written as '\{:\.2f\}'"),
+    ],
+)
+def test_a_place_that_is_not_there_is_named(root: Path, claim: dict[str, object], message: str) -> None:
+    relist(root, claims={"seconds": {"artifact": "kept", **claim}})
+    with pytest.raises(DataError, match=message):
+        check(root)
+
+
+@pytest.mark.parametrize("torn", ["<!-- claim:a -->1", "2<!-- /claim -->", "<!-- results -->", "<!-- block:laptop -->"])
+def test_a_mark_without_its_partner_is_named_with_its_line(root: Path, torn: str) -> None:
+    (root / "docs" / "a.md").write_text(f"one\n{torn}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"docs/a\.md:2: .*has no partner"):
+        check(root)
