@@ -154,7 +154,11 @@ def parity(
         return Decision("parity", False, "; ".join(stops), measure, 0)
     if reasons:
         return Decision(
-            "parity", True, f"declared as a fault ({', '.join(declared.values())}): {reasons[0]}", measure, 0
+            "parity",
+            True,
+            f"declared as a fault ({', '.join(sorted(set(declared.values())))}): {reasons[0]}",
+            measure,
+            0,
         )
     total = sum(len(prompts) for prompts in found.values())
     return Decision("parity", True, f"all {total} prompts of {', '.join(found)} are the same bytes", measure, 0)

@@ -11,6 +11,7 @@ from tiebreak.frames import read_frames
 from tiebreak.gates import Decision
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
+from tiebreak.prompts import drift
 from tiebreak.sampling import prompts_of
 from tiebreak.sections.model import Model
 from tiebreak.sections.rlvr import Rlvr
@@ -57,6 +58,8 @@ def open_training(job: Job, work: Path) -> Training:
     """The training that a job's parameters and inputs describe."""
     domain = open_domain(job)
     prompts = prompts_of(Path(job.input.pool), domain.load_cases(Path(job.input.cases)))
+    if "drifted_prompt" in job.params.arm["faults"]:
+        prompts = drift(domain, prompts)
     return Training(
         run=Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
         rlvr=job.part("rlvr", Rlvr),

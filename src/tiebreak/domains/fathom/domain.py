@@ -58,14 +58,13 @@ class TaskEpisode(FathomEpisode):
 class FathomDomain:
     """tables: the reward table of each shape; excerpt_tokens: of the document in a prompt, as `count` counts them.
 
-    drifted: the fault `drifted_prompt`. workers: blocks that run at the same time.
+    workers: blocks that run at the same time.
     """
 
     tables: Mapping[str, RewardTable] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     excerpt_tokens: int = EXCERPT_TOKENS
     count: Callable[[str], int] = estimated_tokens
-    drifted: bool = False
     workers: int = 2
     asked: int = 0
     name = "fathom"
@@ -99,9 +98,9 @@ class FathomDomain:
         """The document."""
         return {"document": case.document}
 
-    def prompt(self, case: Task, system_message: str | None = None) -> list[Message]:
-        """The opening messages of a case."""
-        options = {"excerpt_tokens": self.excerpt_tokens, "count": self.count, "drifted": self.drifted}
+    def prompt(self, case: Task, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
+        """The opening messages of a case; drifted: in the layout of the original study's failure."""
+        options = {"excerpt_tokens": self.excerpt_tokens, "count": self.count, "drifted": drifted}
         return opening(case.question, case.document, system_message, **options)  # type: ignore[arg-type]
 
     def episode(self, case: Task, messages: Sequence[Message], *, tool_rounds: int) -> TaskEpisode:
