@@ -14,7 +14,8 @@ with Job(snakemake, keeps_work=True) as job:
         groups = training.advance(training.rlvr.trial.steps)
         run = run_name(job.wildcards.arm, int(job.wildcards.seed))
         steps, tied = [group["step"] for group in groups], [group["tied"] for group in groups]
-        decision = trial_of_groups(run, steps, tied, max_tied=training.rlvr.trial.max_tied)
+        rule = training.rlvr.trial
+        decision = trial_of_groups(run, steps, tied, max_tied=rule.max_tied, steps_under=rule.steps_under)
         job.write_json(job.output.trial, {"work": str(job.work), "groups": len(groups), "ran": True})
     else:
         decision = ties

@@ -88,8 +88,10 @@ class FathomDomain:
         self, blueprints: Sequence[Task], progress: Callable[[int], object]
     ) -> tuple[list[Task], list[Reject]]:
         """The tasks whose program, run in the REPL, gives the gold answer; and what is wrong with the others."""
-        found = list(self._pool.map(self._examine, blueprints))
-        progress(len(blueprints))
+        found = []
+        for errors in self._pool.map(self._examine, blueprints):
+            found.append(errors)
+            progress(1)
         cases = [task for task, errors in zip(blueprints, found, strict=True) if not errors]
         pairs = zip(blueprints, found, strict=True)
         return cases, [Reject(case_id=task.case_id, step=0, errors=errors) for task, errors in pairs if errors]
