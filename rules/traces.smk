@@ -81,6 +81,7 @@ rule parity:
         domain=STUDY.domain,
         system_message=lookup(dpath="model/system_message", within=PARTS),
         declared=parity_faults(),
+        drifting=STUDY.drifting,
         toolbox=lookup(dpath="toolbox", within=PARTS),
         code=lookup(dpath="parity", within=CODE),
         toolchain=TOOLCHAIN,

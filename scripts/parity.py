@@ -20,6 +20,10 @@ with Job(snakemake) as job:
         "holdout": shown_prompts(Path(job.input.holdout)),
     }
     declared = {"pool": "drifted_prompt"} if job.params.declared else {}
+    for arm in job.params.drifting:
+        stage, pool = f"pool of {arm}", split_cases(cases, job.input.splits, "pool")
+        expected[stage], declared[stage] = expected["pool"], "drifted_prompt"
+        found[stage] = by_case(prompt_rows(domain, pool, job.params.system_message, drifted=True))
     decision = parity(expected, found, declared=declared)
     write(job.evidence(job.output.gate, go=decision.go), decision)
     enforce(decision)

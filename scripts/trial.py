@@ -12,13 +12,13 @@ with Job(snakemake, keeps_work=True) as job:
     ties = read(Path(job.input.ties))
     if ties.go:
         training = open_training(job, job.work)
-        run, limit = run_name(job.wildcards.arm, int(job.wildcards.seed)), training.rlvr.trial.max_tied
+        run, rule = run_name(job.wildcards.arm, int(job.wildcards.seed)), training.rlvr.trial
         try:
-            groups = training.advance(training.rlvr.trial.steps)
+            groups = training.advance(rule.steps)
             steps, tied = [group["step"] for group in groups], [group["tied"] for group in groups]
-            decision = trial_of_groups(run, steps, tied, max_tied=limit)
+            decision = trial_of_groups(run, steps, tied, max_tied=rule.max_tied, steps_under=rule.steps_under)
         except TiedError as error:
-            groups, decision = [], trial_that_tied(run, str(error), max_tied=limit)
+            groups, decision = [], trial_that_tied(run, str(error), max_tied=rule.max_tied)
         job.write_json(job.output.trial, {"work": str(job.work), "groups": len(groups), "ran": True})
     else:
         decision = ties

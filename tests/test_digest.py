@@ -238,3 +238,26 @@ def test_missing_or_damaged_locks_are_errors(locks: Path) -> None:
 def test_every_script_of_the_repository_reaches_the_library(script: Path) -> None:
     assert len(closure(script, REPO)) > 1
     assert len(code_digest(script, REPO)) == 64
+
+
+def test_the_code_of_other_domains_does_not_count(tree: Path) -> None:
+    for name in ("one", "two"):
+        (tree / f"src/tiebreak/domains/{name}").mkdir(parents=True)
+        (tree / f"src/tiebreak/domains/{name}/__init__.py").write_text("")
+        (tree / f"src/tiebreak/domains/{name}/rules.py").write_text("x = 1\n")
+    (tree / "src/tiebreak/domains/__init__.py").write_text("")
+    (tree / "src/tiebreak/domains/base.py").write_text("x = 1\n")
+    script = tree / "scripts/both.py"
+    script.write_text(
+        "import tiebreak.domains.base\nimport tiebreak.domains.one.rules\nimport tiebreak.domains.two.rules\n"
+    )
+
+    def found() -> list[str]:
+        return [code_digest(script, tree, domain) for domain in (None, "one", "two")]
+
+    before = found()
+    (tree / "src/tiebreak/domains/two/rules.py").write_text("x = 2\n")
+    after = found()
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, True, False]
+    (tree / "src/tiebreak/domains/base.py").write_text("x = 2\n")
+    assert [a == b for a, b in zip(after, found(), strict=True)] == [False] * 3

@@ -153,3 +153,30 @@ def test_parity_stops_where_a_prompt_is_missing_or_of_another_split() -> None:
     assert not missing.go and "pool: case b has no prompt" in missing.reason
     extra = parity(expected, {"pool": {"a": "x", "b": "y", "c": "z"}})
     assert not extra.go and "case c is not of this split" in extra.reason
+
+
+@pytest.mark.parametrize(
+    ("tied_by_step", "go"),
+    [
+        ([0, 0, 0, 0, 0], True),
+        ([1, 1, 1, 1, 4], True),  # under in four of five steps
+        ([1, 1, 1, 2, 4], False),  # a half is not under a half
+        ([1, 1, 1, 1, 1], True),
+        ([0, 0, 0, 4, 4], False),  # under over all groups together, but not by step
+    ],
+)
+def test_the_published_rule_judges_each_step_by_itself(tied_by_step, go):
+    steps = [step for step in range(5) for _ in range(4)]
+    marks = [place < tied for tied in tied_by_step for place in range(4)]
+    decision = trial_of_groups("v1_gate-seed0", steps, marks, max_tied=0.5, steps_under=0.8)
+    assert decision.go is go
+    under = sum(tied < 2 for tied in tied_by_step)
+    assert decision.reason.startswith(
+        f"v1_gate-seed0: in {under} of 5 steps of the trial less than 0.5 of the groups tie"
+    )
+    assert decision.measure["under"]["count"] == under and len(decision.measure["steps"]) == 5
+    assert trial_of_groups("v1_gate-seed0", steps, marks, max_tied=0.5).go is (sum(tied_by_step) < 10)
+
+
+def test_a_trial_by_steps_without_groups_is_a_no_go():
+    assert not trial_of_groups("a-seed0", [], [], max_tied=0.5, steps_under=0.8).go

@@ -5,7 +5,7 @@ A no-go is a result: it is written down like a go, and only `enforce` turns it i
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from tiebreak.errors import DataError, GateError
 from tiebreak.stats.wilson import Fraction, fraction
 
 SHOWN = 20
+MEND = "nothing would be learned: change the arm's reward, the sampling temperature or the prompts"
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,11 @@ def parity(
         return Decision("parity", False, "; ".join(stops), measure, 0)
     if reasons:
         return Decision(
-            "parity", True, f"declared as a fault ({', '.join(declared.values())}): {reasons[0]}", measure, 0
+            "parity",
+            True,
+            f"declared as a fault ({', '.join(sorted(set(declared.values())))}): {reasons[0]}",
+            measure,
+            0,
         )
     total = sum(len(prompts) for prompts in found.values())
     return Decision("parity", True, f"all {total} prompts of {', '.join(found)} are the same bytes", measure, 0)
@@ -222,10 +227,26 @@ def trial(
     )
 
 
-def trial_of_groups(run: str, steps: Sequence[int], tied: Sequence[bool], *, max_tied: float) -> Decision:
-    """`trial` from one entry a group: its step and whether it tied."""
-    by_step = [{"step": step, "groups": f.total, "tied": f.count} for step, f in tied_by_step(steps, tied).items()]
-    return trial(run, sum(map(bool, tied)), len(tied), max_tied=max_tied, by_step=by_step)
+def trial_of_groups(
+    run: str, steps: Sequence[int], tied: Sequence[bool], *, max_tied: float, steps_under: float | None = None
+) -> Decision:
+    """`trial` from one entry a group: its step and whether it tied.
+
+    steps_under: the published rule of the fathom study instead: go only if the tied fraction is under `max_tied` in at
+    least this share of the steps, each judged by itself.
+    """
+    shares = tied_by_step(steps, tied)
+    by_step = [{"step": step, "groups": f.total, "tied": f.count} for step, f in shares.items()]
+    whole = trial(run, sum(map(bool, tied)), len(tied), max_tied=max_tied, by_step=by_step)
+    if steps_under is None or not shares:
+        return whole
+    under = fraction(sum(f.count < max_tied * f.total for f in shares.values()), len(shares))
+    go = under.count >= steps_under * under.total - 1e-9
+    reason = (
+        f"{run}: in {under.count} of {under.total} steps of the trial less than {max_tied:g} of the groups tie; "
+        f"at least {steps_under:g} of the steps are expected{'' if go else f', so {MEND}'}"
+    )
+    return replace(whole, go=go, reason=reason, measure=whole.measure | {"under": asdict(under)}, threshold=steps_under)
 
 
 def trial_that_tied(run: str, reason: str, *, max_tied: float) -> Decision:
@@ -247,5 +268,4 @@ def threshold_decision(
     )
     if share.value < max_tied:
         return Decision(gate, True, f"{counted}, under max_tied {max_tied:g}", measure, max_tied, subject)
-    mend = "nothing would be learned: change the arm's reward, the sampling temperature or the prompts"
-    return Decision(gate, False, f"{counted}; max_tied is {max_tied:g}: {mend}", measure, max_tied, subject)
+    return Decision(gate, False, f"{counted}; max_tied is {max_tied:g}: {MEND}", measure, max_tied, subject)

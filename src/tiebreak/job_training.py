@@ -11,6 +11,7 @@ from tiebreak.frames import read_frames
 from tiebreak.gates import Decision
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
+from tiebreak.prompts import drift
 from tiebreak.sampling import prompts_of
 from tiebreak.sections.arm import Arm
 from tiebreak.sections.model import Model, Toolbox
@@ -102,6 +103,8 @@ def open_trl(job: Job, rlvr: Rlvr, work: Path) -> TrlTrainer:
     """A training with TRL, and the domain that plays its rollouts."""
     domain = open_domain(job)
     prompts = prompts_of(Path(job.input.pool), domain.load_cases(Path(job.input.cases)))
+    if "drifted_prompt" in job.params.arm["faults"]:
+        prompts = drift(domain, prompts)
     return TrlTrainer(
         run=Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
         rlvr=rlvr,

@@ -8,18 +8,30 @@ from tiebreak import chat, tables
 from tiebreak.domains.base import Domain
 
 
-def prompt_rows(domain: Domain, cases: Iterable[Any], system_message: str | None) -> list[dict[str, str]]:
-    """A row of `tables.PROMPTS` for each case."""
+def prompt_rows(
+    domain: Domain, cases: Iterable[Any], system_message: str | None, *, drifted: bool = False
+) -> list[dict[str, str]]:
+    """A row of `tables.PROMPTS` for each case; drifted: as an arm with the fault `drifted_prompt` shows it."""
     return [
         {
             "case_id": case.case_id,
             "family": case.family,
             "template": case.template,
             "difficulty": case.difficulty,
-            "prompt": chat.prompt(domain.prompt(case, system_message)),
+            "prompt": chat.prompt(domain.prompt(case, system_message, drifted=drifted)),
         }
         for case in cases
     ]
+
+
+def drift(domain: Domain, prompts: Iterable[tuple[Any, list[chat.Message]]]) -> list[tuple[Any, list[chat.Message]]]:
+    """Cases with their opening messages, as an arm with the fault `drifted_prompt` shows them."""
+    return [(case, domain.prompt(case, system_of(messages), drifted=True)) for case, messages in prompts]
+
+
+def system_of(messages: Sequence[chat.Message]) -> str | None:
+    """The system message of a conversation, if it has one."""
+    return next((message["content"] for message in messages if message["role"] == "system"), None)
 
 
 def by_case(rows: Iterable[Mapping[str, str]]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.rlvr import RlvrPlan
 from tiebreak.sections.sft import Sft
 from tiebreak.sections.statistics import Publish, Statistics
-from tiebreak.study_errors import first_error
+from tiebreak.study_errors import first_error, shown
 from tiebreak.yaml_files import load_mapping
 
 STUDIES = Path("config/studies")
@@ -151,7 +151,7 @@ def load(name_or_path: str | Path, root: Path = Path()) -> Study:
     """The study of a name in `root`/config/studies, or of a path. Raises ConfigError for the first thing wrong."""
     path = find(str(name_or_path), root)
     values = load_mapping(path)
-    model = kind_of(values)
+    model = kind_of(values, path)
     try:
         study = model.model_validate(values)
     except ValidationError as error:
@@ -163,10 +163,12 @@ def load(name_or_path: str | Path, root: Path = Path()) -> Study:
     return study
 
 
-def kind_of(values: dict[str, Any]) -> type[Study]:
-    """The model of a study by its domain; of an unknown one the Rust domain's, which then refuses it by name."""
-    domain = values.get("domain")
-    return STUDIES_OF.get(domain, Study) if isinstance(domain, str) else Study
+def kind_of(values: dict[str, Any], path: Path) -> type[Study]:
+    """The model of a study by its domain. Raises ConfigError for a domain that there is not."""
+    domain = values.get("domain", "rust")
+    if isinstance(domain, str) and domain in STUDIES_OF:
+        return STUDIES_OF[domain]
+    raise ConfigError(f"{path}: domain is {shown(domain)}; {' or '.join(STUDIES_OF)} is expected")
 
 
 def find(name_or_path: str, root: Path) -> Path:

@@ -156,8 +156,11 @@ class Domain(Protocol):
         """The texts of a case that must not stand in two splits, by the names that reports give them."""
         ...
 
-    def prompt(self, case: Any, system_message: str | None = None) -> list[Message]:
-        """The opening messages of a case: the one function behind SFT, RL and evaluation prompts."""
+    def prompt(self, case: Any, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
+        """The opening messages of a case: the one function behind SFT, RL and evaluation prompts.
+
+        drifted: the other layout of a domain that has one, for arms with the fault `drifted_prompt`.
+        """
         ...
 
     def traces(

@@ -28,6 +28,14 @@ class Trial(Section):
     max_tied: float = Field(
         0.8, gt=0, le=2, description="the tied fraction from which an arm stops; over 1 stops none", examples=[0.8]
     )
+    steps_under: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="the share of the trial's steps that must be under max_tied, each by itself; "
+        "null holds all groups of the trial together against it",
+        examples=[0.8],
+    )
 
 
 class Rlvr(Section):

@@ -20,6 +20,7 @@ from tiebreak.domains.fathom.rewards import PUBLISHED_TABLES, reward
 from tiebreak.domains.fathom.tasks import Task, dump_tasks
 from tiebreak.domains.fathom.templates import TEMPLATES
 from tiebreak.domains.fathom.traces import answered, fenced, program
+from tiebreak.prompts import drift
 
 V3 = "v3_recursion"
 
@@ -165,11 +166,12 @@ def test_prompts_are_one_function_and_the_drift_is_seen(
     dump_tasks(tmp_path / "cases.jsonl", tasks)
     loaded = domain.load_cases(tmp_path / "cases.jsonl")
     assert loaded == tasks
-    drifted = FathomDomain({}, excerpt_tokens=60, drifted=True)
     for task in loaded:
         shown = chat.prompt(domain.prompt(task))
         assert shown == chat.prompt(play(domain, task).messages)
-        assert first_difference(shown, chat.prompt(drifted.prompt(task))) is not None
+        assert first_difference(shown, chat.prompt(domain.prompt(task, drifted=True))) is not None
+        ((_, messages),) = drift(domain, [(task, domain.prompt(task, "Be kind."))])
+        assert messages == domain.prompt(task, "Be kind.", drifted=True)
         assert json.dumps(task.answer) not in json.dumps(shown[: shown.index("[Document excerpt]")])
 
 

@@ -1,5 +1,6 @@
 """The reward functions under TRL's conventions."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,3 +64,27 @@ def test_a_missing_or_short_column_is_named() -> None:
 
 def test_no_completions_no_rewards() -> None:
     assert v1_gate([], [], gold_answer=[]) == []
+
+
+@pytest.mark.slow
+def test_trl_itself_calls_them(model_folder: Path, tmp_path: Path) -> None:
+    """A step of TRL's own trainer with all three: every reward it logs is one that the tables can pay for no answer."""
+    from datasets import Dataset
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from trl import GRPOConfig, GRPOTrainer
+
+    prompts = [[{"role": "user", "content": f"Which colour is number {number}?"}] for number in range(2)]
+    options = {"per_device_train_batch_size": 4, "num_generations": 2, "max_completion_length": 8, "max_steps": 1}
+    trainer = GRPOTrainer(
+        model=AutoModelForCausalLM.from_pretrained(model_folder),
+        reward_funcs=[v1_gate, v2_soft, v3_recursion],
+        args=GRPOConfig(str(tmp_path), use_cpu=True, report_to="none", logging_steps=1, save_strategy="no", **options),
+        train_dataset=Dataset.from_dict({"prompt": prompts, "gold_answer": ["blue", "red"], "prompt_tokens": [9, 9]}),
+        processing_class=AutoTokenizer.from_pretrained(model_folder),
+    )
+    trainer.train()
+    logged = {name: value for line in trainer.state.log_history for name, value in line.items()}
+    assert logged["rewards/v1_gate/mean"] == 0.0
+    assert logged["rewards/v2_soft/mean"] == pytest.approx(0.05)
+    assert logged["rewards/v3_recursion/mean"] == pytest.approx(0.15)
+    assert logged["v3_recursion/token_budget"] == pytest.approx(0.15)

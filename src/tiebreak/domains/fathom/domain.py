@@ -59,14 +59,13 @@ class TaskEpisode(FathomEpisode):
 class FathomDomain:
     """tables: the reward table of each shape; excerpt_tokens: of the document in a prompt, as `count` counts them.
 
-    drifted: the fault `drifted_prompt`. workers: blocks that run at the same time.
+    workers: blocks that run at the same time.
     """
 
     tables: Mapping[str, RewardTable] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     excerpt_tokens: int = EXCERPT_TOKENS
     count: Callable[[str], int] = estimated_tokens
-    drifted: bool = False
     workers: int = 2
     asked: int = 0
     name = "fathom"
@@ -90,8 +89,10 @@ class FathomDomain:
         self, blueprints: Sequence[Task], progress: Callable[[int], object]
     ) -> tuple[list[Task], list[Reject]]:
         """The tasks whose program, run in the REPL, gives the gold answer; and what is wrong with the others."""
-        found = list(self._pool.map(self._examine, blueprints))
-        progress(len(blueprints))
+        found = []
+        for errors in self._pool.map(self._examine, blueprints):
+            found.append(errors)
+            progress(1)
         cases = [task for task, errors in zip(blueprints, found, strict=True) if not errors]
         pairs = zip(blueprints, found, strict=True)
         return cases, [Reject(case_id=task.case_id, step=0, errors=errors) for task, errors in pairs if errors]
@@ -100,9 +101,9 @@ class FathomDomain:
         """The document."""
         return {"document": case.document}
 
-    def prompt(self, case: Task, system_message: str | None = None) -> list[Message]:
-        """The opening messages of a case."""
-        options = {"excerpt_tokens": self.excerpt_tokens, "count": self.count, "drifted": self.drifted}
+    def prompt(self, case: Task, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
+        """The opening messages of a case; drifted: in the layout of the original study's failure."""
+        options = {"excerpt_tokens": self.excerpt_tokens, "count": self.count, "drifted": drifted}
         return opening(case.question, case.document, system_message, **options)  # type: ignore[arg-type]
 
     def episode(self, case: Task, messages: Sequence[Message], *, tool_rounds: int) -> TaskEpisode:

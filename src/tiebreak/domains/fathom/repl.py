@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.domains.fathom import driver
+from tiebreak.errors import SandboxError
 from tiebreak.sandbox.bubblewrap import SYSTEM_FOLDERS, Box
 from tiebreak.sandbox.limits import MIB, Limits
 from tiebreak.sandbox.session import Session
@@ -115,7 +116,9 @@ def python_box() -> tuple[str, Box]:
     program, prefix = Path(sys._base_executable).resolve(), Path(sys.base_prefix).resolve()  # type: ignore[attr-defined]
     here = ((str(Path(driver.__file__)), DRIVER),)
     environment: tuple[tuple[str, str], ...] = (("PYTHONHASHSEED", "0"), ("HOME", "/tmp"))
-    if any(str(prefix).startswith((f"{folder}/", folder)) for folder in SYSTEM_FOLDERS):
+    if not program.is_relative_to(prefix):
+        raise SandboxError(f"Python runs as {program}, outside of its own {prefix}; use another Python for the REPL")
+    if any(prefix.is_relative_to(folder) for folder in SYSTEM_FOLDERS):
         return str(program), Box(read_only=here, environment=environment, folder="/tmp", forks=False, dev=False)
     environment += (("LD_LIBRARY_PATH", f"{PYTHON}/lib"),)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(prefix)}))

@@ -79,8 +79,8 @@ class RustDomain:
         """The code as given and as repaired."""
         return forms(case)
 
-    def prompt(self, case: Blueprint, system_message: str | None = None) -> list[Message]:
-        """The opening messages of a case."""
+    def prompt(self, case: Blueprint, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
+        """The opening messages of a case; a drift is here another system message (`rlvr.system_message`) alone."""
         return episodes.prompt(case, system_message)
 
     def episode(self, case: Blueprint, messages: Sequence[Message], *, tool_rounds: int) -> RustEpisode:
