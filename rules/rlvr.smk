@@ -32,7 +32,7 @@ rule trial:
         cases="<results>/data/cases.jsonl",
         pool="<results>/data/pool.parquet",
         ties="<results>/gates/ties/{arm}.json",
-        tool=PRIME_RL,
+        tool=ancient(PRIME_RL),
     output:
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
@@ -68,7 +68,7 @@ rule rlvr:
         pool="<results>/data/pool.parquet",
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
-        tool=PRIME_RL,
+        tool=ancient(PRIME_RL),
     output:
         model=directory("<results>/arms/{arm}/seed{seed}/model"),
         steps="<results>/arms/{arm}/seed{seed}/steps.jsonl",

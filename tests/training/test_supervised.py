@@ -90,3 +90,17 @@ def test_muon_takes_the_matrices_and_one_scheduler_moves_all_rates(model_folder:
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: 0.5)
     assert sorted(group["lr"] for group in optimizer.param_groups) == [1.5e-3, 0.01]
     assert scheduler.get_last_lr()
+
+
+def test_a_step_in_micro_batches_is_the_step_in_one(tmp_path: Path, model_folder: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    seen = {}
+    for micro in (4, 1):
+        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype="float32")
+        recipe = Recipe(micro, 1, 1e-3, accumulation=4 // micro, warmup=0.0)
+        part = [Encoded(row.ids[: 3 + 3 * n], row.weights[: 3 + 3 * n]) for n, row in enumerate(rows()[:4])]
+        log = train(model, tokenizer, part, recipe, seed=1, work=tmp_path / str(micro), label="test")
+        seen[micro] = [line["grad_norm"] for line in log if "grad_norm" in line] + [log[0]["loss"]]
+    assert len(seen[4]) == 2 and seen[1] == pytest.approx(seen[4], rel=1e-4)

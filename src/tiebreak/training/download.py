@@ -1,12 +1,11 @@
 """A base model of the hub at its commit, as a folder that speaks our ChatML."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tiebreak.chat import TEMPLATE
 from tiebreak.errors import TrainingError
+from tiebreak.hub import hub_words
 
 WEIGHTS_AND_TOKENIZER = ["*.json", "*.safetensors", "*.txt", "*.model"]
 HUB_TEMPLATES = ("chat_template.jinja", "chat_template.json")
@@ -19,7 +18,7 @@ def download_base(name: str, revision: str, out: Path) -> None:
     """
     from huggingface_hub import snapshot_download
 
-    with hub_words(f"model {name} at {revision}"):
+    with hub_words("model", name, revision, TrainingError):
         source = Path(snapshot_download(name, revision=revision, allow_patterns=WEIGHTS_AND_TOKENIZER))
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
@@ -41,35 +40,6 @@ def model_bytes(name: str, revision: str) -> int:
     """The size of a hub model's weights. Raises TrainingError as `download_base` does; nothing is downloaded."""
     from huggingface_hub import HfApi
 
-    with hub_words(f"model {name} at {revision}"):
+    with hub_words("model", name, revision, TrainingError):
         files = HfApi().model_info(name, revision=revision, files_metadata=True).siblings or []
     return sum(file.size or 0 for file in files if file.rfilename.endswith(".safetensors"))
-
-
-@contextmanager
-def hub_words(place: str) -> Iterator[None]:
-    """What the hub refuses, or the way to it, as a TrainingError that says what to do."""
-    from httpx2 import HTTPError
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    try:
-        yield
-    except GatedRepoError:
-        raise TrainingError(f"{place}: the model is gated; ask for access on its page, and set HF_TOKEN") from None
-    except RevisionNotFoundError:
-        raise TrainingError(f"{place}: the hub's model has no such commit; copy it from the model's history") from None
-    except RepositoryNotFoundError:
-        raise TrainingError(f"{place}: the hub has no such model, or it is private (set HF_TOKEN)") from None
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled):
-        raise TrainingError(
-            f"{place}: the hub cannot be reached, and no whole copy is here; run with network"
-        ) from None
-    except (HTTPError, OSError) as problem:
-        first = str(problem).strip().split("\n")[0]
-        raise TrainingError(f"{place}: the hub cannot be reached: {first}; run again") from None

@@ -44,24 +44,43 @@ class WeightedCollator:
         self.pad_id = pad_id
 
     def __call__(self, rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Tensors (rows, tokens): input_ids, attention_mask, weights."""
+        """Tensors (rows, tokens): input_ids, attention_mask, weights; and `total` where the rows have it."""
         width = max(len(row["input_ids"]) for row in rows)
         ids = [row["input_ids"] + [self.pad_id] * (width - len(row["input_ids"])) for row in rows]
         mask = [[1] * len(row["input_ids"]) + [0] * (width - len(row["input_ids"])) for row in rows]
         weights = [row["weights"] + [0.0] * (width - len(row["weights"])) for row in rows]
-        return {
+        totals = {"total": torch.tensor(rows[0]["total"])} if "total" in rows[0] else {}
+        return totals | {
             "input_ids": torch.tensor(ids),
             "attention_mask": torch.tensor(mask),
             "weights": torch.tensor(weights, dtype=torch.float32),
         }
 
 
-def weighted_loss(logits_RTV: torch.Tensor, ids_RT: torch.Tensor, weights_RT: torch.Tensor) -> torch.Tensor:
-    """Mean next-token cross entropy in nats, each target token counted with its weight."""
+def weighted_loss(
+    logits_RTV: torch.Tensor, ids_RT: torch.Tensor, weights_RT: torch.Tensor, total: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Mean next-token cross entropy in nats, each target token counted with its weight.
+
+    total: what to divide by instead of the weights here, for a part of a step.
+    """
     targets, weights = ids_RT[:, 1:], weights_RT[:, 1:]
     seen = weights > 0
     losses = torch.nn.functional.cross_entropy(logits_RTV[:, :-1][seen].float(), targets[seen], reduction="none")
-    return (losses * weights[seen]).sum() / weights[seen].sum().clamp(min=1e-9)
+    whole = weights[seen].sum() if total is None else total
+    return (losses * weights[seen]).sum() / whole.clamp(min=1e-9)
+
+
+def step_totals(picked: Sequence[Encoded], recipe: Recipe) -> list[float]:
+    """For each row the weight of all target tokens of its step, divided by the micro-batches of a step.
+
+    The trainer averages over micro-batches; with this divisor its average is the mean over the step's tokens, and a
+    short trace counts no more than its tokens.
+    """
+    size = recipe.batch * recipe.accumulation
+    sums = [sum(row.weights[1:]) for row in picked]
+    starts = [number - number % size for number in range(len(picked))]
+    return [sum(sums[start : start + size]) / recipe.accumulation for start in starts]
 
 
 def order(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
@@ -101,7 +120,7 @@ def train(
     class WeightedTrainer(SFTTrainer):
         def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> Any:
             output = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False)
-            return weighted_loss(output.logits, inputs["input_ids"], inputs["weights"])
+            return weighted_loss(output.logits, inputs["input_ids"], inputs["weights"], inputs.get("total"))
 
     steps = max(1, recipe.epochs * len(rows) // (recipe.batch * recipe.accumulation))
     config = SFTConfig(
@@ -131,6 +150,8 @@ def train(
     )
     picked = [rows[row] for row in order([len(row.ids) for row in rows], recipe.batch, recipe.epochs, seed)]
     table = Dataset.from_list([{"input_ids": row.ids, "weights": row.weights} for row in picked])
+    if recipe.accumulation > 1:
+        table = table.add_column("total", step_totals(picked, recipe))
     trainer = WeightedTrainer(
         model=model,
         args=config,

@@ -1,6 +1,7 @@
 """A training with prime-rl from its first start to its export, with a program in the place of `rl`."""
 
 import json
+import shutil
 import subprocess
 import tomllib
 from dataclasses import replace
@@ -132,17 +133,27 @@ def test_a_machine_without_prime_rl_or_gpus_is_named_before_anything_starts(
 
 
 def test_the_view_speaks_as_our_renderer(model_folder: Path, part: PrimeRl, tmp_path: Path) -> None:
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    view.install(model_folder, tmp_path / "view")
-    view.install(model_folder, tmp_path / "view")
+    model = tmp_path / "model"
+    shutil.copytree(model_folder, model)
+    other = AutoTokenizer.from_pretrained(model)
+    other.chat_template, other.eos_token = "{{ messages }}", "<|pad|>"
+    other.save_pretrained(model)
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    view.install(model, tmp_path / "view")
+    view.install(model, tmp_path / "view")
     view.prove(tmp_path / "view", part)
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+    assert AutoTokenizer.from_pretrained(tmp_path / "view").eos_token_id == part.stop_tokens[1]
     AutoModelForCausalLM.from_pretrained(tmp_path / "view")
     assert (tmp_path / "view/model.safetensors").is_symlink()
     template = tmp_path / "view" / view.TEMPLATE_FILE
     template.write_text(template.read_text().replace("\\n\\n", "\\n"))
     with pytest.raises(TrainingError, match="its chat template says .* at character .* where our renderer says"):
         view.prove(tmp_path / "view", part)
+    with pytest.raises(TrainingError, match=r"its end token is <\|pad\|>, turns end in <\|im_end\|>"):
+        view.prove(model, part)
 
 
 @pytest.mark.parametrize("name", ["tokenizer_size", "vocabulary", "stop_tokens"])

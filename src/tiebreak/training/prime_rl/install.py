@@ -3,13 +3,14 @@
 Never run here, as there is no GPU to use it on: the commands are checked, what they do is not.
 """
 
+import json
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from tiebreak.digest import file_digest
 from tiebreak.errors import TrainingError
-from tiebreak.job import write_json
 
 SOURCE = "https://github.com/PrimeIntellect-ai/prime-rl"
 SUBMODULES = ("deps/verifiers", "deps/renderers", "deps/research-environments")
@@ -38,7 +39,10 @@ def commands(tool: Path, commit: str, root: Path) -> list[list[str]]:
 
 
 def install(tool: Path, commit: str, root: Path, stamp: Path) -> None:
-    """Install prime-rl into the folder `tool` and say so in `stamp`. Raises TrainingError with what failed."""
+    """Install prime-rl into the folder `tool`, and write its commit and the digest of its lock to `stamp`.
+
+    Raises TrainingError with what failed.
+    """
     for program, mend in NEEDED.items():
         if shutil.which(program) is None:
             raise TrainingError(f"{program} is not on PATH, and prime-rl's installation needs it; {mend}")
@@ -46,7 +50,8 @@ def install(tool: Path, commit: str, root: Path, stamp: Path) -> None:
     tool.parent.mkdir(parents=True, exist_ok=True)
     for command in commands(tool, commit, root):
         execute(command)
-    write_json(stamp, {"commit": commit, "commands": commands(tool, commit, root)})
+    said = {"commit": commit, "lock": file_digest(tool / "uv.lock")}
+    stamp.write_text(json.dumps(said, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def execute(command: Sequence[str]) -> None:

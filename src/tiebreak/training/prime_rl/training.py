@@ -11,8 +11,6 @@ from tiebreak.training.prime_rl.config import Spec, build, text
 from tiebreak.training.prime_rl.logs import Tail
 from tiebreak.training.prime_rl.records import Records
 
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", view.TEMPLATE_FILE)
-
 
 @dataclass(frozen=True)
 class PrimeTraining:
@@ -61,9 +59,9 @@ class PrimeTraining:
         source = resume.broadcast(self.spec.out, step)
         proof = export_adapter(source, self.model, model, also_called=[self.spec.view])
         print(f"{model}: {proof['tensors']} tensors, they change a logit by up to {proof['largest_change']:.3g}")
-        for name in TOKENIZER_FILES:
-            if (self.spec.view / name).exists():
-                shutil.copyfile(self.spec.view / name, model / name)
+        for path in self.spec.view.iterdir():
+            if path.name.startswith(view.TOKENIZER):
+                shutil.copyfile(path, model / path.name)
 
 
 def in_folder(spec: Spec, work: Path) -> Spec:

@@ -9,6 +9,8 @@ from tiebreak.errors import TrainingError
 from tiebreak.sections.prime_rl import PrimeRl
 
 TEMPLATE_FILE = "chat_template.jinja"
+TOKENIZER = ("tokenizer", "special_tokens_map", "added_tokens", "chat_template", "vocab", "merges")
+"""What the names of a tokenizer's files begin with."""
 PROBES: tuple[list[Message], ...] = (
     [Message(role="system", content="Use tools."), Message(role="user", content="Fix it. \n\n")],
     [
@@ -24,15 +26,22 @@ PROBES: tuple[list[Message], ...] = (
 
 
 def install(model: Path, view: Path) -> None:
-    """Make the folder `view`: links to the model's files, and our template in place of any other."""
+    """Make the folder `view`: links to the model's files, and its tokenizer with our template and our end of a turn.
+
+    prime-rl's rollout client puts the tokenizer's end token in place of the stop tokens that it is given (`renderers`,
+    client.generate and DefaultRenderer.get_stop_token_ids), and a base model's end token ends a text, not a turn.
+    """
+    from transformers import AutoTokenizer
+
     view.mkdir(parents=True, exist_ok=True)
     for path in sorted(model.iterdir()):
         link = view / path.name
-        if path.is_file() and path.name != TEMPLATE_FILE:
-            link.unlink(missing_ok=True)
+        link.unlink(missing_ok=True)
+        if path.is_file() and not path.name.startswith(TOKENIZER):
             link.symlink_to(path.resolve())
-    (view / TEMPLATE_FILE).unlink(missing_ok=True)
-    (view / TEMPLATE_FILE).write_text(TEMPLATE, encoding="utf-8")
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    tokenizer.chat_template, tokenizer.eos_token = TEMPLATE, END
+    tokenizer.save_pretrained(view)
 
 
 def prove(view: Path, part: PrimeRl) -> None:
@@ -40,6 +49,10 @@ def prove(view: Path, part: PrimeRl) -> None:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(view)
+    if tokenizer.eos_token != END:
+        raise TrainingError(
+            f"{view}: its end token is {tokenizer.eos_token}, turns end in {END}; install the view anew"
+        )
     for messages in PROBES:
         for generate in (False, True):
             same_words(tokenizer, messages, generate, view)

@@ -120,7 +120,7 @@ def test_without_network_a_whole_copy_serves_and_a_part_does_not(hub: Hub, monke
 
 def test_without_network_and_without_a_copy(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(DataError, match="the download failed: "):
+    with pytest.raises(DataError, match="the hub cannot be reached, and the copy in its cache is not whole"):
         fetch(NAME, COMMIT)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tiebreak.digest import file_digest, json_digest
 from tiebreak.errors import DataError
+from tiebreak.hub import hub_words
 
 
 @dataclass(frozen=True)
@@ -56,36 +57,12 @@ def _names(folder: Path) -> list[str]:
 
 def _download(dataset: str, revision: str, wanted: Sequence[str] | None) -> tuple[Path, tuple[str, ...]]:
     """The hub's snapshot, and the paths of all files of the commit."""
-    from httpx2 import HTTPError
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        CachedRepoTreeNotFoundError,
-        GatedRepoError,
-        IncompleteSnapshotError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
 
-    place = f"dataset {dataset} at {revision}"
     patterns = None if wanted is None else list(wanted)
-    try:
+    with hub_words("dataset", dataset, revision, DataError):
         root = Path(snapshot_download(dataset, repo_type="dataset", revision=revision, allow_patterns=patterns))
-        names = _check_whole(root, dataset, revision, place)
-    except RevisionNotFoundError:
-        raise DataError(f"{place}: the hub's dataset has no such commit; copy it from the dataset's history") from None
-    except GatedRepoError:
-        raise DataError(f"{place}: the dataset is gated; ask for access, and set HF_TOKEN") from None
-    except RepositoryNotFoundError:
-        raise DataError(f"{place}: the hub has no such dataset, or it is private (set HF_TOKEN)") from None
-    except (IncompleteSnapshotError, CachedRepoTreeNotFoundError):
-        raise DataError(
-            f"{place}: the hub cannot be reached, and the copy in its cache is not whole; run once with network"
-        ) from None
-    except (HTTPError, OSError) as problem:  # also: no network and no copy, or a download that was cut short
-        first = str(problem).strip().split("\n")[0]
-        raise DataError(
-            f"{place}: the download failed: {first}; run again: what has arrived is kept and the rest is fetched"
-        ) from problem
+        names = _check_whole(root, dataset, revision, f"dataset {dataset} at {revision}")
     return root, names
 
 
