@@ -4,8 +4,9 @@
 
 The study is made up: 12 runs (sft, and the arms with several seeds), 5 repetitions, 150 cases and 8 samples, its
 rollouts taken in turn from a finished study's (`--results`), or drawn where there is none, under new names and seeds.
-The analysis and the report, viewer included, are made by a process of its own, whose peak memory is read; then Chromium,
-where it is there, opens what was made (its own start, as for an empty page, is in those seconds). Takes two minutes.
+The analysis and the report, viewer included, are made by a process of its own, whose peak memory is read; then
+Chromium, where it is there, opens what was made (its own start, as for an empty page, is in those seconds). Takes two
+minutes.
 """
 
 import argparse
