@@ -28,6 +28,14 @@ def test_every_line_stands_once_and_every_wrong_line_is_another_of_a_known_kind(
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
+def test_no_drawn_name_meets_a_fixed_one(name: str) -> None:
+    for seed in range(600):
+        bound = re.findall(r"(?:let (?:mut )?|for &?)(\w+)(?: =|: | in )", TEMPLATES[name].draw(Random(seed)).code)
+        bound += re.findall(r"\bfn (\w+)", TEMPLATES[name].draw(Random(seed)).code)
+        assert len(bound) == len(set(bound)), (seed, bound)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_most_templates_have_several_places_that_may_be_wrong(name: str) -> None:
     sketch = TEMPLATES[name].draw(Random(1))
     assert len({place.right for place in sketch.sites}) >= 2

@@ -135,7 +135,7 @@ def joined(rng: Random) -> Sketch:
 
         return twin
 
-    take = "        let word = word.to_uppercase();" if upper else "        let word = word.to_string();"
+    take = "        let word = each.to_uppercase();" if upper else "        let word = each.to_string();"
     test = {
         "longest": f"        if word.len() > {kept}.len() {{",
         "shortest": f"        if {kept}.is_empty() || word.len() < {kept}.len() {{",
@@ -178,7 +178,7 @@ def joined(rng: Random) -> Sketch:
             "DOC",
             f"pub fn {name}(words: &[&str]) -> String {{",
             *first_names,
-            "    for word in words {",
+            "    for each in words {",
             take,
             test,
             copy,
@@ -214,7 +214,7 @@ def joined(rng: Random) -> Sketch:
                     if upper
                     else twin_of(upper=True),
                 ),
-                ("method", "word.to_", '"x".to_', lambda words: twin_of()(["x"] * len(words))),
+                ("method", "each.to_", '"x".to_', lambda words: twin_of()(["x"] * len(words))),
                 ("type", ";", ".len();", None),
             ),
             site(
