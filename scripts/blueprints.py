@@ -4,15 +4,23 @@ import json
 from pathlib import Path
 
 from tiebreak.domains.rust.blueprints import dump_blueprints
-from tiebreak.domains.rust.sources import Generated, Imported, collect
+from tiebreak.domains.rust.llm.orders import orders
+from tiebreak.domains.rust.sources import Generated, Imported, Written, collect
 from tiebreak.job import Job
 from tiebreak.sections.data import Source
 
 with Job(snakemake) as job:
+
+    def written(llm):
+        """The source of a language model's replies."""
+        wanted = orders(llm.families, llm.categories, llm.difficulties, llm.cases, job.params.root_seed)
+        return Written(Path(job.input.replies), llm.model, wanted)
+
     wanted = job.part("source", Source)
     sources = [
         *([Generated(**wanted.generate.model_dump())] if wanted.generate else []),
         *([Imported(**wanted.imported.model_dump())] if wanted.imported else []),
+        *([written(wanted.llm)] if wanted.llm else []),
     ]
     drawn = collect(sources, job.params.root_seed)
     print(drawn.words)

@@ -59,12 +59,16 @@ WRONG = [
     ("rlvr.group", 1, "rlvr.group is 1 (whole number); 2 or more is expected"),
     ("rlvr.trial.steps", 99, "rlvr: trial.steps is 99, steps is 20; a trial cannot be longer"),
     ("probe.prompts", 5000, "probe.prompts is 5000, data.splits.pool is 64"),
-    ("data.splits.sft", 13000, "data: splits ask for 13192 cases, source.generate.cases is 6400"),
-    ("data.source", {}, "data.source: no source is named; write generate: {cases: …} or import: {dataset: …}, or both"),
+    ("data.splits.sft", 13000, "data: splits ask for 13192 cases, the cases of data.source are 6400 in all"),
+    (
+        "data.source",
+        {},
+        "data.source: no source is named; write generate: {cases: …}, import: {dataset: …} or llm",
+    ),
     (
         "data.source.imports",
         {"dataset": "."},
-        "data.source.imports is an unknown key; known here are generate, import; did",
+        "data.source.imports is an unknown key; known here are generate, import, llm; did",
     ),
     (
         "data.source.import",

@@ -44,5 +44,5 @@ def bare(code: str) -> str:
 
 def _task(case: Blueprint, source: str) -> str:
     code = split_tests(source)[0]
-    rest = _MAIN.sub("", code) if case.generator else code
+    rest = _MAIN.sub("", code) if case.generated else code
     return rest if rest.strip() else code
