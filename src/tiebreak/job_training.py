@@ -1,7 +1,7 @@
 """One training of one arm, as the trial and the training job share it: the same folder of checkpoints, two lengths."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
 from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.groups import Run
+from tiebreak.training.pool import Share, shares
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Training:
     model: Path
     max_length: int
     work: Path
+    shares: Sequence[Share]
 
     def advance(self, until: int) -> list[dict[str, Any]]:
         """Train up to step `until`, unless that is done, and return the records of its groups."""
@@ -44,6 +46,7 @@ class Training:
                 max_length=self.max_length,
                 until=until,
                 work=self.work,
+                shares=self.shares,
             )
         return [group for group in stored_groups(self.work) if group["step"] <= until]
 
@@ -57,15 +60,25 @@ def open_training(job: Job, work: Path) -> Training:
     """The training that a job's parameters and inputs describe."""
     domain = open_domain(job)
     prompts = prompts_of(Path(job.input.pool), domain.load_cases(Path(job.input.cases)))
+    rlvr = job.part("rlvr", Rlvr)
     return Training(
         run=Run(job.params.root_seed, job.wildcards.arm, int(job.wildcards.seed)),
-        rlvr=job.part("rlvr", Rlvr),
+        rlvr=rlvr,
         domain=domain,
         prompts=prompts,
         model=Path(job.input.model),
         max_length=job.part("model", Model).max_length,
         work=work,
+        shares=pool_shares(job, rlvr, prompts),
     )
+
+
+def pool_shares(job: Job, rlvr: Rlvr, prompts: Sequence[tuple[Any, Any]]) -> list[Share]:
+    """How often each prompt is shown; none where the study does not mix its pool."""
+    if rlvr.pool is None:
+        return []
+    names = [case.case_id for case, _ in prompts]
+    return shares(Path(str(job.input.bands)), names, rlvr.pool.bands, job.params.root_seed)
 
 
 def stored_groups(work: Path) -> list[dict[str, Any]]:
