@@ -32,6 +32,7 @@ rule all:
     input:
         report="<results>/report/index.html",
         arms=collect("<results>/arms/{arm}/summary.json", arm=STUDY.arms),
+        tokens="<results>/data/sft_tokens.json",
 
 
 rule data:
@@ -39,6 +40,8 @@ rule data:
         traces="<results>/data/sft.parquet",
         prompts=collect("<results>/data/{split}.parquet", split=["pool", "holdout"]),
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
+        # with a base that the study makes itself, counting its tokens would train it first
+        tokens=branch(STUDY.model.base != "tiny", then="<results>/data/sft_tokens.json"),
 
 
 rule evals:

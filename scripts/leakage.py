@@ -6,12 +6,24 @@ from pathlib import Path
 from tiebreak.audits.clusters import clusters
 from tiebreak.audits.crossings import crossings
 from tiebreak.audits.near import Index
+from tiebreak.audits.overlap import overlaps
 from tiebreak.domains.rust.blueprints import load_blueprints
-from tiebreak.domains.rust.shared_code import forms
+from tiebreak.domains.rust.shared_code import answer, forms
 from tiebreak.gates import enforce, leakage, write
 from tiebreak.job import Job
 from tiebreak.job_domain import split_cases
 from tiebreak.sections.data import Leakage
+
+
+def user(case):
+    """What the user asks, before the crate's place is filled in."""
+    return case.user
+
+
+def texts(members, text):
+    """A text of each case, by split and case id."""
+    return {name: {case.case_id: text(case) for case in held} for name, held in members.items()}
+
 
 with Job(snakemake) as job:
     cases = load_blueprints(Path(job.input.cases))
@@ -28,6 +40,7 @@ with Job(snakemake) as job:
         near=found,
         max_similarity=threshold,
         templates={name: clusters(case.template for case in held) for name, held in members.items()},
+        overlap=[*overlaps("prompt", texts(members, user)), *overlaps("answer", texts(members, answer))],
     )
     write(job.evidence(job.output.gate, go=decision.go), decision)
     if not decision.go:

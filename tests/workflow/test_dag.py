@@ -52,7 +52,7 @@ def rules(checkout: Checkout) -> set[str]:
 
 
 def test_a_fresh_study_runs_every_rule(fresh: Checkout) -> None:
-    once = ["blueprints", "cases", "splits", "leakage", "traces", "prompts", "parity", "sft"]
+    once = ["blueprints", "cases", "splits", "leakage", "traces", "tokens", "prompts", "parity", "sft"]
     many = {"ties": 3, "trial": 6, "rlvr": 6, "probe": 7, "evaluation": 21}
     jobs = fresh.jobs()
     assert jobs == dict.fromkeys(once, 1) | many | COMPARISONS
