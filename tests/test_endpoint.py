@@ -155,9 +155,10 @@ def test_a_response_format_that_is_refused_is_asked_for_once(
 
 
 def test_a_request_that_is_wrong_in_every_form_says_why(server: Server, client: Callable[..., Endpoint]) -> None:
-    endpoint = client(model="writer-2")
-    with pytest.raises(EngineError, match="refused with status 400: The model writer-2 does not exist; change what"):
-        chat(endpoint)
+    endpoint = client()
+    with pytest.raises(EngineError, match="refused with status 400: seed: an unsigned integer .*; change what"):
+        endpoint.chat(messages(ORDER), {}, reply_schema(ORDER), -1)
+    assert len(server.bodies) == 3 and chat(endpoint).form == "json_schema", "it says nothing of the forms"
 
 
 def test_a_page_is_no_completion(server: Server, client: Callable[..., Endpoint]) -> None:

@@ -47,7 +47,7 @@ class Endpoint:
     """An endpoint and a model there; safe to be used by several threads.
 
     key_variable: the environment variable with the key, None for an endpoint without one. timeout: seconds a try.
-    sleep: what waits, for tests.
+    sleep: what waits between tries, for tests; by default a wait that `stop` ends.
     """
 
     url: str
@@ -55,8 +55,9 @@ class Endpoint:
     key_variable: str | None = None
     timeout: float = 300.0
     tries: int = 6
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] | None = None
     _form: int = 0
+    _stopped: threading.Event = field(default_factory=threading.Event, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,12 +69,17 @@ class Endpoint:
                 mend = "put the endpoint's key there"
                 raise EngineError(f"{self.place}: the environment variable {self.key_variable} {state}; {mend}")
             headers["Authorization"] = f"Bearer {self._key}"
-        self._client = httpx2.Client(headers=headers, timeout=self.timeout, follow_redirects=False)
+        limits = httpx2.Limits(max_connections=None)  # the caller's number of threads is the limit
+        self._client = httpx2.Client(headers=headers, timeout=self.timeout, limits=limits, follow_redirects=False)
 
     @property
     def place(self) -> str:
         """How messages call it."""
         return f"endpoint {self.url}"
+
+    def stop(self) -> None:
+        """No further tries, in any thread; an answer that is under way is still taken."""
+        self._stopped.set()
 
     def close(self) -> None:
         """Give up the connections."""
@@ -101,16 +107,18 @@ class Endpoint:
         options: further keys of the request. Raises EngineError where the endpoint refuses, or every try failed.
         """
         body = {"model": self.model, "messages": list(messages), "seed": seed, **options}
-        while True:
-            form = self._form
+        for form in range(self._form, len(FORMS)):
             asked = body | response_format(FORMS[form], schema)
             response = self._tried("POST", "chat/completions", asked, self.tries)
             if response.status_code == 200:
+                with (
+                    self._lock
+                ):  # learned from an answer: a request that is refused in every form says nothing of forms
+                    self._form = max(self._form, form)
                 return self._reply(response, FORMS[form])
-            if response.status_code not in REFUSALS or form == len(FORMS) - 1:
-                raise self._refused(response)
-            with self._lock:
-                self._form = max(self._form, form + 1)
+            if response.status_code not in REFUSALS:
+                break
+        raise self._refused(response)
 
     def _tried(self, method: str, path: str, body: dict[str, Any] | None, tries: int) -> httpx2.Response:
         """The first answer that is no passing failure. Raises EngineError after the last try."""
@@ -130,9 +138,11 @@ class Endpoint:
                 asked = retry_after(response.headers.get("Retry-After"), time.time())
                 wait = max(wait, min(LONGEST_ASKED, asked))
             if number < tries - 1:
-                self.sleep(wait)
+                (self.sleep or self._stopped.wait)(wait)
+            if self._stopped.is_set():
+                break
         raise EngineError(
-            f"{self.place}: {tries} tries failed, the last with {found}; see that it is up, then run again"
+            f"{self.place}: {number + 1} tries failed, the last with {found}; see that it is up, then run again"
         )
 
     def _reply(self, response: httpx2.Response, form: str) -> Reply:

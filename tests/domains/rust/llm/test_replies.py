@@ -74,6 +74,15 @@ def test_an_error_in_the_middle_keeps_what_has_arrived(server: Server, tmp_path:
     assert set(server.seeds) == {order.seed for order in ORDERS} - arrived
 
 
+def test_an_error_ends_the_waits_of_the_others(server: Server, tmp_path: Path) -> None:
+    """One request is told to wait for seven seconds, the next is refused: the first is not tried again."""
+    server.faults, endpoint = {1: "busy", 2: "denied"}, Endpoint(server.url, MODEL)
+    with pytest.raises(EngineError):
+        ask(endpoint, ORDERS, OPTIONS, Store(tmp_path / "kept"), concurrency=2, progress=lambda count: None)
+    endpoint.close()
+    assert len(server.bodies) == 3
+
+
 def test_a_wrong_model_is_refused_before_anything_is_asked(server: Server, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="has no model other"):
         ask(

@@ -72,19 +72,30 @@ def ask(
     if waiting:
         endpoint.check()
         fetch(waiting[0])  # alone: what it stumbles over would meet all the others as well
-        together(fetch, waiting[1:], concurrency)
+        together(fetch, waiting[1:], concurrency, endpoint.stop)
     return [store.rows[one.key] | {"custom_id": one.order.custom_id} for one in wanted]
 
 
-def together(work: Callable[[Asked], None], items: Sequence[Asked], concurrency: int) -> None:
-    """Work on the items, `concurrency` at a time. The first error stops those that have not begun."""
-    with ThreadPoolExecutor(concurrency) as pool:
-        futures = [pool.submit(work, item) for item in items]
+def together(work: Callable[[Asked], None], items: Sequence[Asked], concurrency: int, stop: Callable[[], None]) -> None:
+    """Work on the items, `concurrency` at a time. The first error calls `stop`, and no further item is begun."""
+    failed = threading.Event()
+
+    def guarded(item: Asked) -> None:
         try:
-            for future in as_completed(futures):
-                future.result()
+            if not failed.is_set():
+                work(item)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            failed.set()
+            stop()
+            raise
+
+    with ThreadPoolExecutor(concurrency) as pool:
+        try:
+            for future in as_completed([pool.submit(guarded, item) for item in items]):
+                future.result()
+        except BaseException:  # also an interrupt from the keyboard, which no worker sees
+            failed.set()
+            stop()
             raise
 
 
