@@ -34,6 +34,7 @@ rule all:
         audits="<results>/audits/audits.json",
         arms=collect("<results>/arms/{arm}/summary.json", arm=STUDY.arms),
         tasks="<results>/data/report/index.html",
+        tokens="<results>/data/sft_tokens.json",
 
 
 rule data:
@@ -42,6 +43,8 @@ rule data:
         traces="<results>/data/sft.parquet",
         prompts=collect("<results>/data/{split}.parquet", split=["pool", "holdout"]),
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
+        # with a base that the study makes itself, counting its tokens would train it first
+        tokens=branch(STUDY.model.base != "tiny", then="<results>/data/sft_tokens.json"),
 
 
 rule evals:

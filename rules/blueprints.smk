@@ -1,10 +1,36 @@
 # Tasks: specs from the study's sources, run through real cargo, divided, and searched for leaks.
 
 
+rule replies:
+    input:
+        words=WORDS,
+    output:
+        replies="<results>/data/replies.jsonl",
+        usage="<results>/data/usage.json",
+    log:
+        "<logs>/replies.log",
+    benchmark:
+        "<benchmarks>/replies.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=720,
+        gpu=0,
+    params:
+        study=STUDY.name,
+        root_seed=STUDY.root_seed,
+        llm=lookup(dpath="data/source/llm", within=PARTS),
+        code=lookup(dpath="replies", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/replies.py"
+
+
 rule blueprints:
     input:
         words=WORDS,
         imported=STUDY.data.source.files(),
+        replies=branch(STUDY.data.source.llm, then="<results>/data/replies.jsonl"),
     output:
         blueprints="<results>/data/blueprints.jsonl",
         refused="<results>/data/refused.jsonl",

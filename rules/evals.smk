@@ -1,4 +1,5 @@
-# Sampling from finished models: the learning probe on pool prompts, and the evaluation on held-out cases.
+# Sampling from finished models: the learning probe on pool prompts, and the evaluation on held-out cases; of a study
+# that mixes its pool, also the bands of all pool prompts.
 # What is sampled knows no other arm, so that a new arm leaves the old rollouts as they are.
 
 
@@ -68,3 +69,38 @@ rule evaluation:
         toolchain=TOOLCHAIN,
     script:
         "../scripts/evaluation.py"
+
+
+rule bands:
+    input:
+        model="<results>/sft/model",
+        cases="<results>/data/cases.jsonl",
+        prompts="<results>/data/pool.parquet",
+    output:
+        bands="<results>/data/bands.parquet",
+        rollouts="<results>/probes/bands/rollouts.parquet",
+        timings="<results>/probes/bands/timings.parquet",
+    log:
+        "<logs>/bands.log",
+    benchmark:
+        "<benchmarks>/bands.tsv"
+    threads: STUDY.evaluation.threads
+    resources:
+        mem_mb=3000,
+        runtime=240,
+        gpu=GPUS["evaluation"],
+    params:
+        study=STUDY.name,
+        root_seed=STUDY.root_seed,
+        model=lookup(dpath="model", within=PARTS),
+        samples=lookup(dpath="rlvr/pool/samples", within=PARTS, default=None),
+        temperature=lookup(dpath="rlvr/temperature", within=PARTS),
+        turn_tokens=lookup(dpath="rlvr/turn_tokens", within=PARTS),
+        tool_rounds=lookup(dpath="rlvr/tool_rounds", within=PARTS),
+        block=lookup(dpath="evaluation/block", within=PARTS),
+        toolbox=lookup(dpath="toolbox", within=PARTS),
+        threads=STUDY.evaluation.threads,
+        code=lookup(dpath="bands", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/bands.py"

@@ -31,6 +31,7 @@ rule trial:
         model="<results>/sft/model",
         cases="<results>/data/cases.jsonl",
         pool="<results>/data/pool.parquet",
+        bands=branch(STUDY.rlvr.pool, then="<results>/data/bands.parquet"),
         ties="<results>/gates/ties/{arm}.json",
         tool=ancient(PRIME_RL),
     output:
@@ -66,6 +67,7 @@ rule rlvr:
         model="<results>/sft/model",
         cases="<results>/data/cases.jsonl",
         pool="<results>/data/pool.parquet",
+        bands=branch(STUDY.rlvr.pool, then="<results>/data/bands.parquet"),
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
         tool=ancient(PRIME_RL),

@@ -30,6 +30,31 @@ rule traces:
         "../scripts/traces.py"
 
 
+rule tokens:
+    input:
+        base=BASE,
+        traces="<results>/data/sft.parquet",
+    output:
+        tokens="<results>/data/sft_tokens.json",
+        sample="<results>/data/sft_sample.json",
+    log:
+        "<logs>/tokens.log",
+    benchmark:
+        "<benchmarks>/tokens.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+        gpu=0,
+    params:
+        study=STUDY.name,
+        model=lookup(dpath="model", within=PARTS),
+        code=lookup(dpath="tokens", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/tokens.py"
+
+
 rule prompts:
     input:
         cases="<results>/data/cases.jsonl",

@@ -1,7 +1,7 @@
 """Rule evaluation: one repetition of one run on the held-out cases."""
 
 from tiebreak.job import Job
-from tiebreak.job_sampling import sample_run
+from tiebreak.job_sampling import sample_run, sampling_of
 from tiebreak.paths import parse_run
 from tiebreak.sampling import Plan
 from tiebreak.sections.evaluation import Evaluation
@@ -20,4 +20,4 @@ with Job(snakemake) as job:
         tool_rounds=evaluation.tool_rounds,
         block=evaluation.block,
     )
-    job.write_json(job.output.summary, sample_run(job, plan))
+    job.write_json(job.output.summary, sample_run(job, plan, sampling_of(job, evaluation)))

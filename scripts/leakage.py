@@ -6,10 +6,17 @@ from pathlib import Path
 from tiebreak.audits.clusters import clusters
 from tiebreak.audits.crossings import crossings
 from tiebreak.audits.near import Index
+from tiebreak.audits.overlap import overlaps
 from tiebreak.gates import enforce, leakage, write
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, split_cases
 from tiebreak.sections.data import Leakage
+
+
+def texts(members, text):
+    """A text of each case, by split and case id."""
+    return {name: {case.case_id: text(case) for case in held} for name, held in members.items()}
+
 
 with Job(snakemake) as job:
     domain = open_domain(job)
@@ -27,6 +34,10 @@ with Job(snakemake) as job:
         near=found,
         max_similarity=threshold,
         templates={name: clusters(case.template for case in held) for name, held in members.items()},
+        overlap=[
+            *overlaps("prompt", texts(members, domain.question)),
+            *overlaps("answer", texts(members, domain.answer_text)),
+        ],
     )
     write(job.evidence(job.output.gate, go=decision.go), decision)
     if not decision.go:

@@ -1,7 +1,7 @@
 """Rule probe: a run's rollouts on fixed pool prompts, with the seeds that every other run has."""
 
 from tiebreak.job import Job
-from tiebreak.job_sampling import sample_run
+from tiebreak.job_sampling import sample_run, sampling_of
 from tiebreak.paths import parse_run
 from tiebreak.sampling import Plan
 from tiebreak.sections.evaluation import Evaluation, Probe
@@ -19,4 +19,4 @@ with Job(snakemake) as job:
         tool_rounds=evaluation.tool_rounds,
         block=evaluation.block,
     )
-    sample_run(job, plan, limit=probe.prompts)
+    sample_run(job, plan, sampling_of(job, evaluation), limit=probe.prompts)

@@ -59,13 +59,59 @@ WRONG = [
     ("evaluation.temperature", 0, "evaluation.temperature is 0 (whole number); a number over 0"),
     ("rlvr.group", 1, "rlvr.group is 1 (whole number); 2 or more is expected"),
     ("rlvr.trial.steps", 99, "rlvr: trial.steps is 99, steps is 20; a trial cannot be longer"),
+    (
+        "rlvr.pool",
+        {"bands": {"never": 0, "sometimes": 0.0, "always": 0.0}},
+        "rlvr.pool.bands: never, sometimes and always are all 0, so no prompt would be shown; give one a weight",
+    ),
+    (
+        "rlvr.pool",
+        {"bands": {"never": 1e-9, "sometimes": 1, "always": 1}},
+        "rlvr.pool.bands: never is 1e-09; 0, or 0.01 and more",
+    ),
+    ("rlvr.pool", {"bands": {"never": 1.0, "sometimes": 2.0}}, "rlvr.pool.bands.always is missing; it is needed"),
+    (
+        "data.source.llm",
+        {"endpoint": "x", "model": "m", "cases": 1},
+        "data.source.llm.endpoint: an address is expected",
+    ),
+    (
+        "data.source.llm",
+        {"endpoint": "https://me:secret@host/v1", "model": "m", "cases": 1},
+        "data.source.llm.endpoint: an address without user, query and fragment is expected; a key goes into",
+    ),
+    (
+        "data.source.llm",
+        {"endpoint": "http://h/v1", "model": "m", "cases": 1, "key_variable": "sk-secret"},
+        "data.source.llm.key_variable: the name of an environment variable in capitals is expected",
+    ),
+    (
+        "data.source.llm",
+        {"endpoint": "http://h/v1", "model": "m", "cases": 1, "families": ["patch"]},
+        "data.source.llm.families: there is no patch; known are patch_test_pass, ",
+    ),
+    (
+        "data.source.llm",
+        {
+            "endpoint": "http://h/v1",
+            "model": "m",
+            "cases": 1,
+            "families": ["run_only"],
+            "categories": ["compiler_type"],
+        },
+        "data.source.llm: families run_only have nothing to repair, and every category is one of crates that do not",
+    ),
     ("probe.prompts", 5000, "probe.prompts is 5000, data.splits.pool is 64"),
-    ("data.splits.sft", 13000, "data: splits ask for 13192 cases, source.generate.cases is 6400"),
-    ("data.source", {}, "data.source: no source is named; write generate: {cases: …} or import: {dataset: …}, or both"),
+    ("data.splits.sft", 13000, "data: splits ask for 13192 cases, the cases of data.source are 6400 in all"),
+    (
+        "data.source",
+        {},
+        "data.source: no source is named; write generate: {cases: …}, import: {dataset: …} or llm",
+    ),
     (
         "data.source.imports",
         {"dataset": "."},
-        "data.source.imports is an unknown key; known here are generate, import; did",
+        "data.source.imports is an unknown key; known here are generate, import, llm; did",
     ),
     (
         "data.source.import",
@@ -95,6 +141,12 @@ WRONG = [
     ("name", "A b", 'name is "A b" (string); a text that fits'),
     ("root_seed", -1, "root_seed is -1 (whole number); 0 or more is expected"),
 ]
+
+
+@pytest.mark.parametrize("name", ["sk-secret", "sk_secret", "a secret"])
+def test_a_key_in_a_study_file_is_not_repeated(tmp_path: Path, name: str) -> None:
+    section = {"endpoint": "http://h/v1", "model": "m", "cases": 1, "key_variable": name}
+    assert "secret" not in refused(tmp_path, changed("data.source.llm", section))
 
 
 @pytest.mark.parametrize(("place", "value", "message"), WRONG)

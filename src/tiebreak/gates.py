@@ -12,6 +12,7 @@ from typing import Any
 from tiebreak.audits.clusters import Clusters
 from tiebreak.audits.crossings import Crossing, search
 from tiebreak.audits.duplicates import Duplicate, duplicates
+from tiebreak.audits.overlap import Overlap
 from tiebreak.audits.parity import differing
 from tiebreak.audits.ties import Rewards, dead_terms, term_activity, tied_by_step, tied_fraction
 from tiebreak.errors import DataError, GateError
@@ -66,11 +67,12 @@ def leakage(
     near: Sequence[Crossing] = (),
     max_similarity: float = 1.0,
     templates: Mapping[str, Clusters] | None = None,
+    overlap: Sequence[Overlap] = (),
 ) -> Decision:
     """Stop where a case of one split is, comments and layout apart, a case of another, or nearer than `max_similarity`.
 
-    splits: {split: {case_id: source without its tests}}. near: how near the splits come to each other. templates: the
-    clusters of each split, which decide nothing and stand in the record.
+    splits: {split: {case_id: source without its tests}}. near: how near the splits come to each other. templates, the
+    clusters of each split, and overlap, of prompts and answers, decide nothing and stand in the record.
     """
     pairs = duplicates(splits)
     close = max((found for found in near if found.over), key=lambda found: found.nearest[0]["similarity"], default=None)
@@ -81,6 +83,7 @@ def leakage(
         "near": [asdict(found) for found in near],
         "search": search(max_similarity),
         "templates": dict(templates or {}),
+        "overlap": [asdict(found) for found in overlap],
     }
     if pairs:
         return Decision("leakage", False, same_reason(pairs), measure, max_similarity)

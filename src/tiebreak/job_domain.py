@@ -55,15 +55,19 @@ def _open_fathom(job: Job) -> Domain:
 
 
 def _draw_rust(job: Job) -> Drawn:
-    from tiebreak.domains.rust.sources import Generated, Imported, Source, collect
+    from tiebreak.domains.rust.llm.orders import orders
+    from tiebreak.domains.rust.sources import Generated, Imported, Source, Written, collect
     from tiebreak.sections import data
 
-    wanted = job.part("source", data.Source)
+    wanted, seed = job.part("source", data.Source), job.params.root_seed
     sources: list[Source] = [
         *([Generated(**wanted.generate.model_dump())] if wanted.generate else []),
         *([Imported(**wanted.imported.model_dump())] if wanted.imported else []),
     ]
-    return collect(sources, job.params.root_seed)
+    if (llm := wanted.llm) is not None:
+        ordered = orders(llm.families, llm.categories, llm.difficulties, llm.cases, seed)
+        sources.append(Written(Path(job.input.replies), llm.model, ordered))
+    return collect(sources, seed)
 
 
 def _draw_fathom(job: Job) -> Drawn:

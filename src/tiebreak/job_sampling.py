@@ -1,4 +1,4 @@
-"""What a probe and an evaluation share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
+"""What probe, evaluation and bands share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tiebreak.sections.evaluation import Evaluation
 from tiebreak.sections.model import Model
 
 
-def sample_run(job: Job, plan: Plan, *, limit: int | None = None) -> dict[str, Any]:
+def sample_run(job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = None) -> dict[str, Any]:
     """Sample the job's model on its prompts (the first `limit`) and write both tables; returns the summary."""
     domain = open_domain(job)
     rollouts, timings = Path(job.output.rollouts), Path(job.output.timings)
@@ -24,18 +24,20 @@ def sample_run(job: Job, plan: Plan, *, limit: int | None = None) -> dict[str, A
         return summary(plan, [], stopped=reason)
     cases = domain.load_cases(Path(job.input.cases))
     prompts = prompts_of(Path(job.input.prompts), cases)[:limit]
-    rows = sample(open_engine(job), domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
+    rows = sample(open_engine(job, sampling), domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
     return summary(plan, rows, stopped=None)
 
 
-def open_engine(job: Job) -> HfEngine:
+def sampling_of(job: Job, section: Evaluation) -> Sampling:
+    """How an evaluation draws turns."""
+    return Sampling(section.temperature, section.turn_tokens, job.part("model", Model).max_length)
+
+
+def open_engine(job: Job, sampling: Sampling) -> HfEngine:
     """The job's model, ready to sample."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    evaluation = job.part("evaluation", Evaluation)
-    section = job.part("model", Model)
-    sampling = Sampling(evaluation.temperature, evaluation.turn_tokens, section.max_length)
-    model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype=section.precision)
+    model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype=job.part("model", Model).precision)
     return HfEngine(model, AutoTokenizer.from_pretrained(job.input.model), sampling)
 
 

@@ -1,7 +1,7 @@
 """One training of one arm, as the trial and the training job share it: the same folder of checkpoints, two lengths."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from tiebreak.training import grpo
 from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.export import CONFIG, export_adapter
 from tiebreak.training.groups import Run
+from tiebreak.training.pool import Share, shares
 from tiebreak.training.prime_rl.config import Spec, arguments
 from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
 
@@ -49,6 +50,7 @@ class TrlTrainer:
     model: Path
     max_length: int
     work: Path
+    shares: Sequence[Share]
 
     def advance(self, until: int) -> list[dict[str, Any]]:
         """See `Trainer`."""
@@ -63,6 +65,7 @@ class TrlTrainer:
                 max_length=self.max_length,
                 until=until,
                 work=self.work,
+                shares=self.shares,
             )
         return groups_until(self.work, until)
 
@@ -113,6 +116,7 @@ def open_trl(job: Job, rlvr: Rlvr, work: Path) -> TrlTrainer:
         model=Path(job.input.model),
         max_length=job.part("model", Model).max_length,
         work=work,
+        shares=pool_shares(job, rlvr, prompts),
     )
 
 
@@ -139,6 +143,14 @@ def open_prime_rl(job: Job, rlvr: Rlvr, work: Path) -> PrimeTrainer:
 def groups_until(work: Path, until: int) -> list[dict[str, Any]]:
     """The group records of a training's first steps."""
     return [group for group in stored_groups(work) if group["step"] <= until]
+
+
+def pool_shares(job: Job, rlvr: Rlvr, prompts: Sequence[tuple[Any, Any]]) -> list[Share]:
+    """How often each prompt is shown; none where the study does not mix its pool."""
+    if rlvr.pool is None:
+        return []
+    names = [case.case_id for case, _ in prompts]
+    return shares(Path(str(job.input.bands)), names, rlvr.pool.bands, job.params.root_seed)
 
 
 def stored_groups(work: Path) -> list[dict[str, Any]]:

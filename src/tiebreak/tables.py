@@ -75,6 +75,20 @@ SFT = schema(
 )
 """One trace a row; loss says which turns the model is to learn to write."""
 
+BANDS = schema(
+    {
+        "case_id": TEXT,
+        "family": TEXT,
+        "template": TEXT,
+        "difficulty": TEXT,
+        "graded": COUNT,
+        "samples": COUNT,
+        "band": TEXT,
+    },
+    ("case_id",),
+)
+"""What the SFT model made of each prompt of the pool; samples that ended in an infrastructure error are not counted."""
+
 PROMPTS = schema({"case_id": TEXT, "family": TEXT, "template": TEXT, "difficulty": TEXT, "prompt": TEXT}, ("case_id",))
 """The bytes that RL and evaluation show, opening of the assistant's turn included."""
 

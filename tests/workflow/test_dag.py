@@ -47,12 +47,13 @@ def finished(finished_once: Checkout) -> Iterator[Checkout]:
 
 
 def rules(checkout: Checkout) -> set[str]:
-    """The rules of the default study: all but `base`, whose model is checked in, and another backend's installer."""
-    return {path.stem for path in (checkout.folder / "scripts").glob("*.py")} - {"base", "prime_rl"}
+    """The rules of the default study: all but `base`, whose model is checked in, and those that a study asks for."""
+    asked = {"base", "prime_rl", "replies", "bands"}
+    return {path.stem for path in (checkout.folder / "scripts").glob("*.py")} - asked
 
 
 def test_a_fresh_study_runs_every_rule(fresh: Checkout) -> None:
-    once = ["blueprints", "cases", "splits", "leakage", "traces", "prompts", "parity", "data_page", "sft"]
+    once = ["blueprints", "cases", "splits", "leakage", "traces", "tokens", "prompts", "parity", "data_page", "sft"]
     many = {"ties": 3, "trial": 6, "rlvr": 6, "probe": 7, "evaluation": 21}
     jobs = fresh.jobs()
     assert jobs == dict.fromkeys(once, 1) | many | COMPARISONS

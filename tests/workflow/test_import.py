@@ -79,6 +79,18 @@ def test_the_data_page_tells_why_specs_were_rejected(imported: Checkout) -> None
 
 
 @published
+def test_overlap_of_prompts_and_answers_stands_in_the_record(imported: Checkout) -> None:
+    gate = read(imported.folder / "results/import/gates/leakage.json")
+    found = {(row["what"], row["split"], row["against"]): row for row in gate.measure["overlap"]}
+    sides = [("pool", "holdout"), ("holdout", "sft"), ("pool", "sft")]
+    assert set(found) == {(what, *side) for what in ("prompt", "answer") for side in sides}
+    for row in found.values():
+        assert 0 <= row["exact"] <= row["whole"] <= row["half"] <= row["cases"] and 0 <= row["mean"] <= 1
+        assert all(shared["text"] and shared["other_text"] for shared in row["top"])
+    assert found["prompt", "holdout", "sft"]["cases"] == 40
+
+
+@published
 def test_every_sft_case_has_its_trace(imported: Checkout) -> None:
     data = imported.folder / "results/import/data"
     splits = json.loads((data / "splits.json").read_text(encoding="utf-8"))

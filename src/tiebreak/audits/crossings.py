@@ -54,8 +54,13 @@ class Crossing:
 
 def crossings(index: Index, splits: Mapping[str, Collection[str]], threshold: float, text: Text) -> list[Crossing]:
     """Every two splits, the one with fewer cases measured against the other; splits: {name: case ids}."""
-    pairs = [sorted(pair, key=lambda name: (len(splits[name]), name)) for pair in combinations(splits, 2)]
-    return [crossing(index, splits, one, other, threshold, text) for one, other in pairs]
+    return [crossing(index, splits, one, other, threshold, text) for one, other in sides(splits)]
+
+
+def sides(splits: Mapping[str, Collection[str]]) -> list[tuple[str, str]]:
+    """Every two splits, the one with fewer cases first."""
+    pairs = (sorted(pair, key=lambda name: (len(splits[name]), name)) for pair in combinations(splits, 2))
+    return [(one, other) for one, other in pairs]
 
 
 def crossing(

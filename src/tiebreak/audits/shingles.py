@@ -44,15 +44,15 @@ def words(source: str) -> list[str]:
     return _WORD.findall(_NUMBER.sub(LITERAL, "".join([*parts, source[at:]])))
 
 
-def shingles(tokens: Sequence[str]) -> Words:
-    """The set of a text's 5-token shingles as sorted 64-bit hashes; a shorter text has one shingle.
+def shingles(tokens: Sequence[str], width: int = WIDTH) -> Words:
+    """The set of a text's shingles of `width` tokens as sorted 64-bit hashes; a shorter text has one shingle.
 
     Two different shingles share a hash with a probability of about 1e-19, which `similarity` passes over.
     """
-    padded = [*tokens, *[""] * (WIDTH - len(tokens))]
+    padded = [*tokens, *[""] * (width - len(tokens))]
     ids = np.array([_token_hash(token) for token in padded], dtype=np.uint64)
-    mixed = np.zeros(len(ids) - WIDTH + 1, dtype=np.uint64)
-    for place in range(WIDTH):
+    mixed = np.zeros(len(ids) - width + 1, dtype=np.uint64)
+    for place in range(width):
         mixed = mixed * FACTOR + ids[place : place + len(mixed)]
     return np.unique(scrambled(mixed))
 

@@ -156,6 +156,14 @@ class Domain(Protocol):
         """The texts of a case that must not stand in two splits, by the names that reports give them."""
         ...
 
+    def question(self, case: Any) -> str:
+        """What is asked, without what all prompts have in common: held against other splits' in the leakage record."""
+        ...
+
+    def answer_text(self, case: Any) -> str:
+        """What a right answer consists of, as text; may be empty."""
+        ...
+
     def prompt(self, case: Any, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
         """The opening messages of a case: the one function behind SFT, RL and evaluation prompts.
 

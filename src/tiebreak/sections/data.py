@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from tiebreak.domains.rust.generator import ATTEMPTS, MOST_ATTEMPTS
 from tiebreak.domains.rust.generator.catalogue import TEMPLATES
 from tiebreak.sections.base import Section
+from tiebreak.sections.llm import Llm
 
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -123,13 +124,27 @@ class Source(Section):
     imported: Import | None = Field(
         None, alias="import", description="import published ones", examples=["{dataset: ../specs, specs: specs.jsonl}"]
     )
+    llm: Llm | None = Field(
+        None,
+        description="ask a language model for specs",
+        examples=["{endpoint: 'http://127.0.0.1:8000/v1', model: NAME, cases: 500}"],
+    )
 
     @model_validator(mode="after")
     def something(self) -> Self:
         """There is at least one source."""
-        if self.generate is None and self.imported is None:
-            raise ValueError("no source is named; write generate: {cases: …} or import: {dataset: …}, or both")
+        if self.generate is None and self.imported is None and self.llm is None:
+            raise ValueError(
+                "no source is named; write generate: {cases: …}, import: {dataset: …} or llm: {endpoint: …}, or several"
+            )
         return self
+
+    @property
+    def most(self) -> int | None:
+        """The most blueprints that there can be; None with an import, whose size shows when it is read."""
+        if self.imported is not None:
+            return None
+        return sum(source.cases for source in (self.generate, self.llm) if source is not None)
 
     def files(self) -> list[str]:
         """The files of this machine that the sources read beside the project's own."""
@@ -185,10 +200,10 @@ class Data(Shares):
     @model_validator(mode="after")
     def enough(self) -> Self:
         """The splits cannot hold more cases than there are blueprints; how many an import has shows when it is read."""
-        made = self.source.generate
-        if self.source.imported is None and made is not None and self.splits.total > made.cases:
+        most = self.source.most
+        if most is not None and self.splits.total > most:
             raise ValueError(
-                f"splits ask for {self.splits.total} cases, source.generate.cases is {made.cases}; "
-                "raise it (a few per cent are rejected) or ask for smaller splits"
+                f"splits ask for {self.splits.total} cases, the cases of data.source are {most} in all; "
+                "raise them (a few per cent are rejected) or ask for smaller splits"
             )
         return self

@@ -38,6 +38,36 @@ class Trial(Section):
     )
 
 
+LEAST_WEIGHT = 0.01
+
+
+class BandWeights(Section):
+    """How often a prompt of each band is shown in a pass over the pool; over 1 oversamples, 0 leaves out."""
+
+    never: float = Field(ge=0, description="weight of prompts of which no sample was graded", examples=[0.5])
+    sometimes: float = Field(ge=0, description="weight of prompts of which some samples were graded", examples=[2.0])
+    always: float = Field(ge=0, description="weight of prompts of which all samples were graded", examples=[0.25])
+
+    @model_validator(mode="after")
+    def something_is_shown(self) -> Self:
+        """Not all weights are 0, and none is so small that a training would never show its prompts."""
+        for name in ("never", "sometimes", "always"):
+            if 0 < getattr(self, name) < LEAST_WEIGHT:
+                raise ValueError(f"{name} is {getattr(self, name):g}; 0, or {LEAST_WEIGHT} and more is expected")
+        if self.never == self.sometimes == self.always == 0:
+            raise ValueError("never, sometimes and always are all 0, so no prompt would be shown; give one a weight")
+        return self
+
+
+class Pool(Section):
+    """The pool's prompts by what the SFT model makes of them."""
+
+    samples: int = Field(8, ge=2, description="samples of each prompt of the pool, to measure its band", examples=[8])
+    bands: BandWeights = Field(
+        description="the weight of each band", examples=["{never: 0.5, sometimes: 2.0, always: 0.25}"]
+    )
+
+
 class Rlvr(Section):
     """One training of one arm."""
 
@@ -56,6 +86,11 @@ class Rlvr(Section):
     )
     system_message: str | None = Field(
         None, description="the system message of RL's prompts; null is model.system_message", examples=["null"]
+    )
+    pool: Pool | None = Field(
+        None,
+        description="mix the pool's prompts by measured band; null shows every prompt once a pass",
+        examples=["{samples: 8, bands: {never: 0.5, sometimes: 2.0, always: 0.25}}"],
     )
     trial: Trial = Field(default_factory=Trial, description="the trial", examples=["{steps: 4, max_tied: 0.8}"])
     threads: int = Field(1, ge=1, description="CPU threads; another number gives other bits", examples=[1])

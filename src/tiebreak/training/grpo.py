@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,23 @@ from tiebreak.sections.rlvr import Rlvr
 from tiebreak.seeds import stream
 from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.groups import Rollouts, Run, score
+from tiebreak.training.pool import Share, one_pass
 from tiebreak.training.progress import hush, show
 
 MICRO_BATCH = 32
 
 
-def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr) -> list[Any]:
-    """The prompts of all steps in order, `rlvr.prompts` a step: passes over the pool, each in an order of its own."""
+def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr, shares: Sequence[Share] = ()) -> list[Any]:
+    """The prompts of all steps in order, `rlvr.prompts` a step: passes over the pool, each in an order of its own.
+
+    shares: how often each prompt is shown in a pass; without them every prompt once.
+    """
     order: list[Any] = []
-    while len(order) < rlvr.steps * rlvr.prompts:
-        turn = list(prompts)
-        stream(run.root_seed, "train", run.arm, run.training_seed, "order", len(order) // len(prompts)).shuffle(turn)
+    for number in count():
+        if len(order) >= rlvr.steps * rlvr.prompts:
+            break
+        turn = one_pass(prompts, shares, number)
+        stream(run.root_seed, "train", run.arm, run.training_seed, "order", number).shuffle(turn)
         order += turn
     return order[: rlvr.steps * rlvr.prompts]
 
@@ -44,6 +51,7 @@ def train(
     max_length: int,
     until: int,
     work: Path,
+    shares: Sequence[Share] = (),
 ) -> Path:
     """Train up to step `until`, going on from the last checkpoint in `work`; returns that step's checkpoint.
 
@@ -57,7 +65,8 @@ def train(
     trim(work, done)
     if done < until:
         rollouts = Rollouts(run, rlvr, domain, prompts, max_length=max_length, work=work)
-        table = Dataset.from_list([{"prompt": prompt(messages)} for _, messages in batches(prompts, run, rlvr)])
+        order = batches(prompts, run, rlvr, shares)
+        table = Dataset.from_list([{"prompt": prompt(messages)} for _, messages in order])
         trainer = make_trainer(run, rlvr, table, rollouts, model=model, until=until, work=work)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         checkpoint = last_checkpoint(work)

@@ -1,17 +1,14 @@
 """Supervised fine-tuning on traces: the loss on the assistant's own turns, nothing cut, nothing dropped."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tiebreak import tables
-from tiebreak.errors import TrainingError
 from tiebreak.sections.sft import Sft
 from tiebreak.seeds import derive
 from tiebreak.training.base import save
-from tiebreak.training.encode import Encoded, encode
 from tiebreak.training.supervised import Recipe, train, write_log
+from tiebreak.training.tokens import encoded, statistics
 
 
 def train_sft(
@@ -39,7 +36,7 @@ def train_sft(
     log = train(model, tokenizer, rows, recipe_of(sft), seed=derive(root_seed, "sft"), work=work, label="sft")
     write_log(steps, log)
     save(model, tokenizer, out)
-    return statistics(rows)
+    return statistics(rows, longest)
 
 
 def recipe_of(sft: Sft) -> Recipe:
@@ -55,32 +52,3 @@ def recipe_of(sft: Sft) -> Recipe:
         schedule=sft.large.schedule,
         warmup=sft.large.warmup,
     )
-
-
-def encoded(traces: Path, tokenizer: Any, context_weight: float, max_length: int) -> list[Encoded]:
-    """Every trace of a table, encoded. Raises TrainingError for one that is too long, or teaches nothing."""
-    rows = []
-    for row in tables.read_table(traces, ["case_id", "turns"]).to_pylist():
-        item = encode(tokenizer, row["turns"], context_weight)
-        if len(item.ids) > max_length:
-            raise TrainingError(
-                f"{traces}: the trace of case {row['case_id']} has {len(item.ids)} tokens, model.max_length (or "
-                f"sft.large.max_length) is {max_length}; raise it or make shorter cases (traces are never cut)"
-            )
-        if 1.0 not in item.weights:
-            raise TrainingError(f"{traces}: the trace of case {row['case_id']} has no turn to learn from")
-        rows.append(item)
-    return rows
-
-
-def statistics(rows: Sequence[Encoded]) -> dict[str, Any]:
-    """Token counts of encoded traces."""
-    lengths = sorted(len(row.ids) for row in rows)
-    return {
-        "traces": len(rows),
-        "tokens": sum(lengths),
-        "tokens_learned": sum(weight == 1.0 for row in rows for weight in row.weights),
-        "tokens_median": lengths[len(lengths) // 2],
-        "tokens_max": lengths[-1],
-        "truncated": 0,
-    }

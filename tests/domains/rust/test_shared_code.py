@@ -1,7 +1,7 @@
 """Two cases share what would leak: the given or the repaired function, whatever tests and main stand around it."""
 
 from tiebreak.domains.rust.generator import generate
-from tiebreak.domains.rust.shared_code import bare, forms, given, repaired, shared_code
+from tiebreak.domains.rust.shared_code import answer, bare, forms, given, repaired, shared_code
 
 
 def test_no_two_generated_cases_share_code() -> None:
@@ -27,3 +27,17 @@ def test_a_main_that_others_wrote_is_part_of_the_task() -> None:
     imported = case.model_copy(update={"generator": ""})
     assert "fn main()" in given(imported) and "fn main()" in repaired(imported)
     assert forms(imported) == {"as given": given(imported), "as repaired": repaired(imported)}
+
+
+def test_the_answer_is_the_right_patches_and_the_output() -> None:
+    for case in generate("all", 60, 5):
+        patches = [step.replace for step in case.steps if step.tool == "apply_patch"]
+        output = [case.expected_output] if case.runs else []
+        assert answer(case) == "\n".join([*patches[-1:], *output]), "the last patch is the one after which all is well"
+
+
+def test_patches_that_only_together_are_right_are_all_the_answer() -> None:
+    case = next(case for case in generate("all", 40, 5) if case.family == "patch_test_pass")
+    read, patch, cargo = case.steps
+    twice = case.model_copy(update={"steps": [read, patch, patch.model_copy(update={"replace": "more"}), cargo]})
+    assert answer(twice) == f"{patch.replace}\nmore"

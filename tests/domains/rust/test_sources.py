@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 from domains.rust.imports.specs import BAD_LINES, GLYPH, patched, reply, spec
+from domains.rust.llm.server import reply_to
 
 from tiebreak.domains.rust.generator import generate
-from tiebreak.domains.rust.sources import Generated, Imported, collect
+from tiebreak.domains.rust.llm.instructions import messages
+from tiebreak.domains.rust.llm.orders import CATEGORIES, Order, orders
+from tiebreak.domains.rust.sources import Generated, Imported, Written, collect, unfenced
 from tiebreak.errors import DataError
 
 
@@ -84,6 +87,65 @@ def test_a_dataset_without_specs_says_what_it_has(tmp_path: Path) -> None:
         Imported(source.dataset, specs="other.jsonl").draw(1)
     with pytest.raises(DataError, match=r"holds no case folder .*; name a file of specs in `specs`; its JSONL files"):
         Imported(source.dataset).draw(1)
+
+
+ORDERS = orders(["patch_test_pass", "patch_run_pass"], list(CATEGORIES)[:2], ["easy"], 4, 7)
+
+
+def ordered(order: Order, **changes: object) -> dict[str, object]:
+    """A sound reply to an order, with changes."""
+    body = {"messages": messages(order), "seed": order.seed}
+    return reply_to(body) | changes
+
+
+def written(tmp_path: Path, *lines: str) -> Written:
+    (tmp_path / "replies.jsonl").write_text("".join(lines))
+    return Written(tmp_path / "replies.jsonl", "writer-1", ORDERS[: len(lines)])
+
+
+def test_a_models_reply_is_what_was_ordered(tmp_path: Path) -> None:
+    texts = [json.dumps(ordered(order)) for order in ORDERS]
+    fenced = [f"```json\n{texts[0]}\n```\n", *texts[1:]]
+    lines = [
+        json.dumps({"custom_id": order.custom_id, "text": text}) + "\n"
+        for order, text in zip(ORDERS, fenced, strict=True)
+    ]
+    drawn = written(tmp_path, *lines).draw(1)
+    assert drawn.rejects == []
+    for item, order in zip(drawn.blueprints, ORDERS, strict=True):
+        assert item.case_id.startswith(order.custom_id.replace("-", "_"))
+        assert (item.template, item.generator, item.seed) == (f"llm_{order.category}", "llm writer-1", order.seed)
+        assert not item.generated and item.hidden_checks == []
+    assert drawn.words.startswith("4 blueprints from 4 replies of writer-1, 0 rejected; none has hidden checks")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"bug_category": "other"}, f"bug_category: found 'other', {ORDERS[0].category} was asked for"),
+        ({"difficulty": "hard"}, "difficulty: found 'hard', easy was asked for"),
+        ({"final": "Done."}, "final: found 'Done.', one line that starts with FINAL: is expected"),
+        ({"final": "FINAL: a\nFINAL: b"}, "one line that starts with FINAL: is expected"),
+        ({"steps": None}, "steps: Input should be a valid list"),
+    ],
+)
+def test_a_reply_that_is_not_what_was_ordered_is_a_reject(tmp_path: Path, change: dict[str, object], says: str) -> None:
+    lines = [reply(order.custom_id, ordered(order)) for order in ORDERS[1:3]]
+    drawn = written(tmp_path, reply(ORDERS[0].custom_id, ordered(ORDERS[0], **change)), *lines).draw(1)
+    assert len(drawn.blueprints) == 2
+    assert [reject["case_id"] for reject in drawn.rejects] == [ORDERS[0].custom_id]
+    assert says in drawn.rejects[0]["errors"][0]
+
+
+def test_replies_to_other_orders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="these are not the replies to the study's orders; remove the file"):
+        written(tmp_path, reply("another", ordered(ORDERS[0]))).draw(1)
+
+
+@pytest.mark.parametrize("text", ["{}", "```\n{}\n```", "```json\n{}\n```", "\n```json\n{}\n```\n"])
+def test_a_fence_is_taken_off(text: str) -> None:
+    assert unfenced(text).strip() == "{}"
+    assert unfenced(f"See {text}") == f"See {text}"
 
 
 @pytest.mark.skipif(not GLYPH.is_dir(), reason="the published data (../shared/data) is absent")

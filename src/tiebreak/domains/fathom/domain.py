@@ -101,6 +101,14 @@ class FathomDomain:
         """The document."""
         return {"document": case.document}
 
+    def question(self, case: Task) -> str:
+        """The question."""
+        return case.question
+
+    def answer_text(self, case: Task) -> str:
+        """The gold answer."""
+        return case.answer
+
     def prompt(self, case: Task, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
         """The opening messages of a case; drifted: in the layout of the original study's failure."""
         options = {"excerpt_tokens": self.excerpt_tokens, "count": self.count, "drifted": drifted}

@@ -14,8 +14,10 @@ from tiebreak.errors import BlueprintError
 Family = Literal[
     "patch_test_pass", "patch_run_pass", "patch_test_recover", "patch_run_recover", "test_only", "run_only"
 ]
+Difficulty = Literal["easy", "medium", "hard"]
 Tool = Literal["read_file", "apply_patch", "cargo_test", "cargo_run"]
 CARGO_TOOLS = ("cargo_test", "cargo_run")
+GENERATOR = "tiebreak-"  # what the name of our own generator begins with
 PROJECT_ROOT = "{project_root}"
 MANIFEST = "Cargo.toml"
 
@@ -58,7 +60,7 @@ class Blueprint(Strict):
     family: Family
     case_id: str
     bug_category: str
-    difficulty: Literal["easy", "medium", "hard"]
+    difficulty: Difficulty
     user: str
     expected_tool_sequence: list[Tool]
     expected_output: str | None
@@ -70,6 +72,11 @@ class Blueprint(Strict):
     seed: int = 0
     bug_kind: str = ""
     hidden_checks: list[Check] = []
+
+    @property
+    def generated(self) -> bool:
+        """Whether our own generator made it."""
+        return self.generator.startswith(GENERATOR)
 
     @property
     def runs(self) -> bool:

@@ -21,7 +21,7 @@ from tiebreak.domains.rust.materialize import materialize
 from tiebreak.domains.rust.protocol import OUTPUT_LIMIT, READ_LIMIT
 from tiebreak.domains.rust.reading import RustReader
 from tiebreak.domains.rust.rewards import RewardTable
-from tiebreak.domains.rust.shared_code import forms
+from tiebreak.domains.rust.shared_code import answer, forms
 from tiebreak.domains.rust.stored import stored_terms
 from tiebreak.domains.rust.traces import MOST_CALLS, traces
 from tiebreak.domains.rust.verdicts import Judge
@@ -78,6 +78,14 @@ class RustDomain:
     def forms(self, case: Blueprint) -> dict[str, str]:
         """The code as given and as repaired."""
         return forms(case)
+
+    def question(self, case: Blueprint) -> str:
+        """What the user asks, before the crate's place is filled in."""
+        return case.user
+
+    def answer_text(self, case: Blueprint) -> str:
+        """What the reference writes."""
+        return answer(case)
 
     def prompt(self, case: Blueprint, system_message: str | None = None, *, drifted: bool = False) -> list[Message]:
         """The opening messages of a case; a drift is here another system message (`rlvr.system_message`) alone."""

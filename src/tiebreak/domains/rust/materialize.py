@@ -134,7 +134,7 @@ def _passes(play: _Play, verdict: Verdict) -> bool:
 
 
 def _reject_unbroken(plays: Sequence[_Play], judge: Judge) -> None:
-    """A generated patch case must fail as it stands, or its mutation changes nothing."""
+    """A patch case that was made for us must fail as it stands, or its mutation changes nothing."""
     broken = [play for play in plays if play.blueprint.generator and play.blueprint.family.startswith("patch")]
     for play, verdict in zip(broken, judge([_ask(play) for play in broken]), strict=True):
         if _passes(play, verdict):

@@ -32,6 +32,16 @@ def forms(case: Blueprint) -> dict[str, str]:
     return {"as given": given(case), "as repaired": repaired(case)}
 
 
+def answer(case: Blueprint) -> str:
+    """What the reference writes: the text of its right patches, and the output that it then prints; may be empty."""
+    written, right = [], ""
+    for step in reversed(case.steps):
+        right = step.expect_status or right
+        if step.tool == "apply_patch" and right == "success":
+            written.append(step.replace or "")
+    return "\n".join([*reversed(written), *([case.expected_output] if case.expected_output is not None else [])])
+
+
 def shared_code(case: Blueprint) -> list[str]:
     """Both, layout and comments apart."""
     return [bare(given(case)), bare(repaired(case))]
@@ -44,5 +54,5 @@ def bare(code: str) -> str:
 
 def _task(case: Blueprint, source: str) -> str:
     code = split_tests(source)[0]
-    rest = _MAIN.sub("", code) if case.generator else code
+    rest = _MAIN.sub("", code) if case.generated else code
     return rest if rest.strip() else code

@@ -1,7 +1,9 @@
 """Where blueprints come from, behind one interface: each source draws what it has, and bad specs are rejects."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -13,10 +15,20 @@ from tiebreak.domains.rust.imports.dataset import Dataset, fetch
 from tiebreak.domains.rust.imports.families import Families, read_families, template_of
 from tiebreak.domains.rust.imports.folders import SPECS, read_folders
 from tiebreak.domains.rust.imports.rows import Row, identifier, read_rows
-from tiebreak.domains.rust.protocol import format_call
+from tiebreak.domains.rust.llm.orders import Order
+from tiebreak.domains.rust.protocol import format_call, parse_turn
 from tiebreak.errors import BlueprintError, DataError
 
 SHOWN = 8
+_FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.DOTALL)
+
+
+def take(drawn: Drawn, row: Row, make: Callable[[Row], Blueprint]) -> None:
+    """Add the blueprint that `make` gives of a row, or the row as a reject with the error."""
+    try:
+        drawn.blueprints.append(make(row))
+    except BlueprintError as problem:
+        drawn.rejects.append(Reject(case_id=row.name, step=0, errors=[f"{row.name}: {problem}"]))
 
 
 class Source(Protocol):
@@ -59,11 +71,7 @@ class Imported:
         dataset = fetch(self.dataset, self.revision, None if self.specs is None else [self.specs])
         drawn = Drawn()
         for row in self._rows(dataset):
-            try:
-                drawn.blueprints.append(adopt(row, families))
-            except BlueprintError as problem:
-                reject = Reject(case_id=row.name, step=0, errors=[f"{row.name}: {problem}"])
-                drawn.rejects.append(reject)
+            take(drawn, row, partial(adopt, families=families))
         checked = sum(bool(item.hidden_checks) for item in drawn.blueprints)
         drawn.words = (
             f"{len(drawn.blueprints)} blueprints from {dataset.words}, {len(drawn.rejects)} rejected; {checked} have "
@@ -83,6 +91,50 @@ class Imported:
                 f"name a file of specs in `specs`{_lines_there(dataset)}"
             )
         return rows
+
+
+@dataclass(frozen=True)
+class Written:
+    """Specs that a language model wrote to `orders`: its replies, as rule `replies` keeps them."""
+
+    replies: Path
+    model: str
+    orders: Sequence[Order]
+
+    def draw(self, root_seed: int) -> Drawn:
+        """The blueprints among the replies. Raises DataError where these are not the replies to the orders."""
+        rows = read_rows(self.replies)
+        if [row.name for row in rows] != [order.custom_id for order in self.orders]:
+            raise DataError(f"{self.replies}: these are not the replies to the study's orders; remove the file")
+        drawn = Drawn()
+        for row, order in zip(rows, self.orders, strict=True):
+            take(drawn, row, partial(as_ordered, order=order, model=self.model))
+        drawn.words = (
+            f"{len(drawn.blueprints)} blueprints from {len(rows)} replies of {self.model}, {len(drawn.rejects)} "
+            "rejected; none has hidden checks (the grade rests on their visible tests alone)"
+        )
+        return drawn
+
+
+def as_ordered(row: Row, order: Order, model: str) -> Blueprint:
+    """A model's reply as the blueprint that was asked for; its cluster is its bug category. Raises BlueprintError."""
+    spec = adopt(replace(row, text=unfenced(row.text)), [])
+    found = {"family": spec.family, "bug_category": spec.bug_category, "difficulty": spec.difficulty}
+    wanted = {"family": order.family, "bug_category": order.category, "difficulty": order.difficulty}
+    for key, value in wanted.items():
+        if found[key] != value:
+            raise BlueprintError(f"{key}: found {found[key]!r:.40}, {value} was asked for")
+    final = parse_turn(spec.final)
+    if not final.opens_final or final.finals != 1:
+        raise BlueprintError(f"final: found {spec.final!r:.40}, one line that starts with FINAL: is expected")
+    origin = {"template": f"llm_{order.category}", "generator": f"llm {model}", "seed": order.seed}
+    return spec.model_copy(update={**origin, "bug_kind": "", "hidden_checks": []})
+
+
+def unfenced(text: str) -> str:
+    """A reply without the Markdown fence that models like to put around JSON."""
+    found = _FENCE.fullmatch(text)
+    return found[1] if found else text
 
 
 def _lines_there(dataset: Dataset) -> str:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
+from domains.rust.imports.specs import reply, spec
+
 NAME, COMMIT = "someone/crates", "0123456789abcdef0123456789abcdef01234567"
+
+FILES = {
+    "specs.jsonl": reply("a-1", spec()).encode(),
+    "more/other.jsonl": b"{}\n",
+    "README.md": b"# Crates\n",
+}
 
 
 @dataclass

@@ -1,44 +1,15 @@
 """Datasets: folders by their digest, and the hub's (a server on the loopback) by their commit."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import huggingface_hub
 import pytest
-from domains.rust.imports.hub import COMMIT, NAME, Hub, serving
-from domains.rust.imports.specs import reply, spec
-from huggingface_hub import constants, file_download
+from domains.rust.imports.hub import COMMIT, FILES, NAME, Hub
+from huggingface_hub import constants
 
 from tiebreak.domains.rust.imports.dataset import fetch, folder_digest
 from tiebreak.domains.rust.sources import Imported
 from tiebreak.errors import DataError
-
-FILES = {
-    "specs.jsonl": reply("a-1", spec()).encode(),
-    "more/other.jsonl": b"{}\n",
-    "README.md": b"# Crates\n",
-}
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The hub client's cache, and no wait between its tries."""
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(file_download.time, "sleep", lambda seconds: None)
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serving(Hub(FILES)) as found:
-        point_to(found.endpoint, monkeypatch)
-        yield found
-
-
-def point_to(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
 
 
 def test_a_folder_is_pinned_by_the_digest_of_its_files(tmp_path: Path) -> None:

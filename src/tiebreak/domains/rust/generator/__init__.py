@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import Literal, get_args
 
-from tiebreak.domains.rust.blueprints import Blueprint, Family
+from tiebreak.domains.rust.blueprints import GENERATOR, Blueprint, Family
 from tiebreak.domains.rust.crate import split_tests
 from tiebreak.domains.rust.generator import catalogue, frame
 from tiebreak.domains.rust.shared_code import bare, shared_code
@@ -12,7 +12,7 @@ from tiebreak.domains.words import new_id
 from tiebreak.errors import ConfigError
 from tiebreak.seeds import derive, stream
 
-VERSION = "tiebreak-2"
+VERSION = f"{GENERATOR}2"
 FAMILIES: Mapping[Family, float] = {
     "patch_test_pass": 0.32,
     "patch_run_pass": 0.20,

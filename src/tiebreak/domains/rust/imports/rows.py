@@ -1,6 +1,7 @@
 """A file of specs, one a line: model replies as they were published, or blueprints. A bad line is a row with an error.
 
-A reply is `{"custom_id": …, "text": …}`, the text being a blueprint's JSON; other keys are passed over.
+A reply is `{"custom_id": …, "text": …}`, the text being a blueprint's JSON. A `finish_reason` other than `stop` says
+that the model did not end it; other keys are passed over.
 """
 
 import json
@@ -86,6 +87,9 @@ def _reply(item: dict[str, Any], name: str) -> Row:
         return Row(name, error=f"custom_id: {_found(item, 'custom_id')}, a name is expected")
     if not isinstance(text, str):
         return Row(custom_id, error=f"text: {_found(item, 'text')}, the model's reply is expected")
+    if (reason := item.get("finish_reason", "stop")) != "stop":
+        mend = "; raise the limit of tokens" if reason == "length" else ""
+        return Row(custom_id, error=f"the reply is not whole: it ended by {reason!r:.40}, not by itself{mend}")
     return Row(custom_id, text, prefix=custom_id)
 
 

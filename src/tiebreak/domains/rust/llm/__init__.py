@@ -1,0 +1,1 @@
+"""Specs that a language model writes: what is ordered, in which words, and what has arrived."""
