@@ -42,7 +42,14 @@ def show(page: Path, profile: Path, address: str = "") -> Shown:
     Chromium has no sandbox for root; what is opened here is our own page.
     """
     assert CHROMIUM
-    command = [CHROMIUM, "--headless", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}"]
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={profile}",
+    ]
     command += ["--no-sandbox"] if os.geteuid() == 0 else []
     command += ["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", f"{page.as_uri()}#{address}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiebreak.cli import main
 from tiebreak.digest import file_digest
 from tiebreak.errors import ConfigError, DataError
 from tiebreak.report.claim_check import check, write
-from tiebreak.report.claim_marks import typed
+from tiebreak.report.claim_marks import rendered, stale, typed
 
 ROOT = Path(__file__).parents[2]
 TEXT = """# Title
@@ -75,6 +77,14 @@ def test_a_number_by_hand_in_a_results_section_is_found() -> None:
     assert [(problem.line, problem.found) for problem in typed(TEXT)] == [(6, "2")]
     section = "<!-- results -->\n| 2.5 × | −0.3 | 1,000 of p95, pass@8 and x_2 |\n<!-- /results -->\n9"
     assert [problem.found for problem in typed(section)] == ["2.5", "−0.3", "1,000"]
+
+
+@given(st.text("ab1 |`\n"), st.text("ab1 |`\n"), st.text("ab1 |`"))
+def test_only_claims_are_written_and_once_is_enough(before: str, after: str, old: str) -> None:
+    text = f"{before}<!-- claim:x -->{old}<!-- /claim -->{after}"
+    new = rendered(text, {"x": "2.5 s"}, {})
+    assert new == f"{before}<!-- claim:x -->2.5 s<!-- /claim -->{after}" == rendered(new, {"x": "2.5 s"}, {})
+    assert stale(new, {"x": "2.5 s"}, {}) == [] and bool(stale(text, {"x": "2.5 s"}, {})) == (old != "2.5 s")
 
 
 def test_a_claim_that_is_retired_or_unknown_or_unused_is_a_problem(root: Path) -> None:

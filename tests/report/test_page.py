@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import asdict
 from html.parser import HTMLParser
@@ -13,7 +14,7 @@ from tiebreak.audits.stored import stored
 from tiebreak.errors import DataError
 from tiebreak.report import data
 from tiebreak.report.costs import costs
-from tiebreak.report.page import build, facts
+from tiebreak.report.page import build, facts, in_order
 from tiebreak.stats.analysis import analyse
 
 RECORDS = {
@@ -114,6 +115,13 @@ def test_levels_on_the_page_are_those_of_the_analysis(analysis, page):
         assert rows[arm][2] == f"{part['value']:.3f} [{part['low']:.3f}, {part['high']:.3f}]"
         counted = ("cases_never", "cases_mixed", "cases_always", "graded", "samples", "errors")
         assert rows[arm][5:11] == [str(level[name]) for name in counted]
+
+
+def test_arms_stand_in_the_order_of_the_study_whatever_the_file_has(analysis):
+    by_name = json.loads(json.dumps(analysis, sort_keys=True))
+    assert list(by_name["arms"]) == ["dense", "sft", "sparse"]
+    assert list(in_order(by_name)["arms"]) == ["sft", "sparse", "dense"]
+    assert list(in_order(by_name)["learning"]["arms"]) == ["sparse", "dense"]
 
 
 def test_both_tests_stand_on_the_page(analysis, page):

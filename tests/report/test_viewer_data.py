@@ -9,13 +9,15 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiebreak.domains.rust.rewards import PUBLISHED_TABLES
 from tiebreak.domains.rust.stored import stored_terms
 from tiebreak.errors import DataError
 from tiebreak.report import viewer_data
 from tiebreak.report.rollouts import Stored, read
-from tiebreak.report.viewer_data import write_data
+from tiebreak.report.viewer_data import write_data, write_script
 from tiebreak.tables import write_table
 
 
@@ -51,6 +53,13 @@ def test_every_rollout_is_kept_whole(rollout_tables: list[Path], tmp_path: Path,
             seen += 1
     assert seen == written.rollouts == 72 and written.tokens == 72 * 21
     assert (written.scored, written.unlike) == (47, 0), "sft has no reward of its own, and an error none at all"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_comes_back_and_its_file_is_plain(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    write_script(folder, "any", {"text": text})
+    assert unpacked(folder / "any.js") == {"text": text}, "the pattern of `unpacked` leaves no room for markup"
 
 
 def test_an_error_has_no_terms_and_zeros_are_left_out(rollout_tables: list[Path], tmp_path: Path) -> None:
