@@ -50,7 +50,7 @@ class TrlTrainer:
     model: Path
     max_length: int
     work: Path
-    shares: Sequence[Share]
+    shares: Sequence[Share] = ()
 
     def advance(self, until: int) -> list[dict[str, Any]]:
         """See `Trainer`."""
