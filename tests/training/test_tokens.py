@@ -60,8 +60,8 @@ def test_an_over_long_trace_is_named_with_its_length_and_the_mend(traces: Path, 
     with pytest.raises(TrainingError) as caught:
         encoded(traces, tokenizer, 0.0, max(lengths) - 1)
     assert str(caught.value) == (
-        f"{traces}: the trace of case {longest} has {max(lengths)} tokens, model.max_length (or sft.large.max_length) is {max(lengths) - 1}; "
-        "raise it or make shorter cases (traces are never cut)"
+        f"{traces}: the trace of case {longest} has {max(lengths)} tokens, model.max_length (or "
+        f"sft.large.max_length) is {max(lengths) - 1}; raise it or make shorter cases (traces are never cut)"
     )
 
 
