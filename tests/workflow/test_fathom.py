@@ -38,7 +38,7 @@ def test_the_whole_study(fresh: Checkout) -> None:
     parity = load(fresh, "gates/parity.json")
     assert parity["go"]
     assert parity["measure"]["differing"] == {"sft": 0, "pool": 0, "holdout": 0, "pool of v2_drifted": 8}
-    assert "Context:" in parity["reason"]
+    assert "⟦C⟧ontext:" in parity["reason"]
     for arm, dead in (("v1_gate", ["recursion"]), ("v2_drifted", ["recursion"])):
         assert load(fresh, f"gates/ties/{arm}.json")["measure"]["dead_on_synthetic_group"] == dead
     groups = (fresh.folder / "results/fathom-minute/arms/v2_drifted/seed0/groups.jsonl").read_text().splitlines()
