@@ -44,7 +44,7 @@ rule data:
         prompts=collect("<results>/data/{split}.parquet", split=["pool", "holdout"]),
         gates=collect("<results>/gates/{gate}.json", gate=["leakage", "parity"]),
         # with a base that the study makes itself, counting its tokens would train it first
-        tokens=branch(STUDY.model.base != "tiny", then="<results>/data/sft_tokens.json"),
+        tokens=branch(not STUDY.model.is_made, then="<results>/data/sft_tokens.json"),
 
 
 rule evals:

@@ -12,6 +12,8 @@ rule data_page:
         holdout="<results>/data/holdout.parquet",
         leakage="<results>/gates/leakage.json",
         parity="<results>/gates/parity.json",
+        tokens=branch(not STUDY.model.is_made, then="<results>/data/sft_tokens.json"),
+        sample=branch(not STUDY.model.is_made, then="<results>/data/sft_sample.json"),
     output:
         page=report(
             "<results>/data/report/index.html",

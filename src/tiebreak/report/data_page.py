@@ -23,11 +23,15 @@ def build(
     traces: Sequence[Mapping[str, Any]],
     prompts: Mapping[str, Mapping[str, str]],
     out_dir: Path,
+    *,
+    tokens: Mapping[str, Any] | None = None,
+    sample: Sequence[Mapping[str, Any]] | None = None,
 ) -> Path:
     """Write index.html, figures/*.svg and tables/*.csv into `out_dir`; the path of the page.
 
     members: the cases of each split. gates: the decisions `leakage` and `parity` as dicts. traces: rows of the table of
-    traces. prompts: of each other split one prompt a family. The same inputs give the same bytes.
+    traces. prompts: of each other split one prompt a family. tokens, sample: of `training.tokens`, where the base model
+    is there before the training; without them the traces show whole turns. The same inputs give the same bytes.
     """
     leakage = gates["leakage"]
     frames = {"figure_shares": tasks.counts(members), "figure_nearest": tasks.similarities(leakage)}
@@ -52,6 +56,9 @@ def build(
         "templates": leakage["measure"]["templates"],
         "reasons": tasks.reject_reasons(rejects),
         "rejected": len(rejects),
+        "overlap": leakage["measure"].get("overlap", []),
+        "tokens": tokens,
+        "sample": sample,
         "examples": tasks.examples(traces),
         "prompts": prompts,
         "shown": SHOWN,
