@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements" / "project.txt"
 TOOLS = {"cargo": ["cargo"], "cc": ["gcc", "libc6-dev"], "bwrap": ["bubblewrap"]}  # command: Debian's packages
-BROWSER = {"chromium": ["chromium"]}  # for tests alone: wanted where CI runs them, skipped where it is missing
+FOR_TESTS = {"chromium": ["chromium"], "scontrol": ["slurm-wlm", "munge"]}  # skipped where missing; CI wants them
 UNLISTED = {"pip", "setuptools", "wheel", "tiebreak"}  # may be there without being in the lock
 TORCH_MEND = (
     "The lock asks for torch's CPU build, which the registry lacks: let PIP_FIND_LINKS name a folder that holds its "
@@ -192,7 +192,7 @@ def find_tools() -> list[str]:
     """Find what pip cannot install, with apt-get where that is allowed; returns what is missing still."""
     missing = install_tools(TOOLS)
     if os.environ.get("CI"):
-        install_tools(BROWSER)
+        install_tools(FOR_TESTS)
     packages = [package for tool in missing for package in TOOLS[tool]]
     if missing:
         say(
