@@ -19,7 +19,7 @@ rule replies:
     params:
         study=STUDY.name,
         root_seed=STUDY.root_seed,
-        llm=lookup(dpath="data/source/llm", within=PARTS),
+        llm=lookup(dpath="data/source/llm", within=PARTS, default=None),
         code=lookup(dpath="replies", within=CODE),
         toolchain=TOOLCHAIN,
     script:
@@ -30,7 +30,7 @@ rule blueprints:
     input:
         words=WORDS,
         imported=STUDY.data.source.files(),
-        replies=branch(STUDY.data.source.llm, then="<results>/data/replies.jsonl"),
+        replies=branch(WRITTEN, then="<results>/data/replies.jsonl"),
     output:
         blueprints="<results>/data/blueprints.jsonl",
         refused="<results>/data/refused.jsonl",

@@ -31,6 +31,7 @@ WORDS = sorted(map(str, Path("resources/words").glob("*.txt")))
 REPORT = Path("src/tiebreak/report")
 PAGES = sorted(map(str, [*REPORT.glob("templates/*"), *REPORT.glob("viewer/*.js")]))
 BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
+WRITTEN = getattr(STUDY.data.source, "llm", None)  # not every domain has this source
 PRIME_RL = [str(path) for path in STUDY.tools()]
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 # A model of billions of weights passes through the memory of the machine; a tiny one takes what its rule says.

@@ -91,6 +91,7 @@ rule bands:
         gpu=GPUS["evaluation"],
     params:
         study=STUDY.name,
+        domain=STUDY.domain,
         root_seed=STUDY.root_seed,
         model=lookup(dpath="model", within=PARTS),
         samples=lookup(dpath="rlvr/pool/samples", within=PARTS, default=None),
@@ -100,6 +101,7 @@ rule bands:
         block=lookup(dpath="evaluation/block", within=PARTS),
         toolbox=lookup(dpath="toolbox", within=PARTS),
         threads=STUDY.evaluation.threads,
+        gpus=GPUS["evaluation"],
         code=lookup(dpath="bands", within=CODE),
         toolchain=TOOLCHAIN,
     script:

@@ -57,7 +57,7 @@ rule report:
         root_seed=STUDY.root_seed,
         shapes=lookup(dpath="arms", within=PARTS),
         epochs=lookup(dpath="sft/epochs", within=PARTS),
-        gpus=GPUS,
+        gpus_of=GPUS,
         code=lookup(dpath="report", within=CODE),
         toolchain=TOOLCHAIN,
     script:

@@ -56,5 +56,5 @@ with Job(snakemake) as job:
         counts=counts(rollouts),
         rollouts=index,
         audits=audits,
-        spent=costs(records["jobs"], job.params.gpus, sampled | {"sft": {"tokens_trained": learned}}),
+        spent=costs(records["jobs"], job.params.gpus_of, sampled | {"sft": {"tokens_trained": learned}}),
     )

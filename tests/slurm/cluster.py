@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 GPUS = 4
-MEMORY_MB = 16_000
+MEMORY_MB = 200_000  # said, not had: what the jobs of a large study ask for
 DAEMONS = ("munged", "slurmctld", "slurmd")
 PORTS = 2
 SECONDS = 30  # for the node to come up
@@ -47,6 +47,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=bf_interval=5
+SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=3600
 KillWait=5

@@ -186,7 +186,7 @@ def test_a_wrong_study_file_stops_a_dry_run(fresh: Checkout, tmp_path: Path) -> 
 def test_a_machine_without_a_tool_is_refused_before_the_first_job(
     fresh: Checkout, tmp_path: Path, lacking: str, message: str
 ) -> None:
-    for tool in ("bash", "sh", "env", "git", "cc", "rustc", "cargo", "bwrap", "true"):
+    for tool in ("bash", "sh", "env", "which", "git", "cc", "rustc", "cargo", "bwrap", "true"):
         found = shutil.which(tool)
         if found and tool != lacking:
             (tmp_path / tool).symlink_to(found)

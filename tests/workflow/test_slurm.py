@@ -74,7 +74,7 @@ def test_requests_arrive_as_asked(fresh: Checkout, slurm: Path, tmp_path: Path) 
     (job,) = job_ids(done.stdout + done.stderr)
     facts = dict(part.split("=", 1) for part in answer(slurm, "scontrol", "show", "job", job).split() if "=" in part)
     assert facts["TresPerJob"] == "gres:gpu:4"
-    assert (facts["NumCPUs"], facts["MinMemoryNode"], facts["TimeLimit"]) == ("1", "4000M", "02:00:00")
+    assert (facts["NumCPUs"], facts["MinMemoryNode"], facts["TimeLimit"]) == ("1", "96000M", "02:00:00")
     log = (checkout.folder / "logs/laptop/arms/dense/seed0/trial.log").read_text(encoding="utf-8")
     assert "4 GPUs are needed" not in log, "the four that Slurm gave were there to be leased"
 

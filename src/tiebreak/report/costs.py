@@ -12,15 +12,33 @@ import pyarrow.compute as pc
 from tiebreak.tables import read_table
 
 STAGES: Mapping[str, Sequence[str]] = {
-    "data": ("blueprints", "cases", "splits", "leakage", "traces", "prompts", "parity"),
+    "data": (
+        "replies",
+        "blueprints",
+        "cases",
+        "splits",
+        "leakage",
+        "traces",
+        "tokens",
+        "prompts",
+        "parity",
+        "data_page",
+    ),
     "sft": ("base", "sft"),
-    "ties gates": ("ties",),
+    "ties gates": ("ties", "bands"),
     "rlvr": ("trial", "rlvr"),
     "probes": ("probe",),
     "evaluations": ("evaluation",),
     "statistics": ("arm", "analysis", "audits"),
 }
-GPUS_OF = {"sft": "sft", "trial": "rlvr", "rlvr": "rlvr", "probe": "evaluation", "evaluation": "evaluation"}
+GPUS_OF = {
+    "sft": "sft",
+    "trial": "rlvr",
+    "rlvr": "rlvr",
+    "probe": "evaluation",
+    "bands": "evaluation",
+    "evaluation": "evaluation",
+}
 COLUMNS = ["stage", "jobs", "seconds", "gpu_hours", "tokens_sampled", "tokens_trained"]
 
 
