@@ -1,7 +1,11 @@
 """Stored fathom rollouts, read again: the phase, the slips, and the rewards that were stored."""
 
+from dataclasses import replace
+
 import pytest
 
+from tiebreak.domains.fathom.domain import FathomDomain
+from tiebreak.domains.fathom.episode import Settings
 from tiebreak.domains.fathom.generator import generate
 from tiebreak.domains.fathom.reading import PHASES, SLIPS, FathomReader
 from tiebreak.domains.fathom.rewards import PUBLISHED_TABLES
@@ -52,8 +56,28 @@ def test_rewards_are_those_of_each_shape_and_none_for_an_error() -> None:
     assert READER.read(StoredRollout(TASK.case_id, [], "error", facts())).rewards == {}
 
 
+def test_without_facts_an_episodes_own_turns_say_how_far_it_came() -> None:
+    """Real episodes, so that what a failure and a cut look like is what the REPL really says."""
+    domain = FathomDomain(PUBLISHED_TABLES, replace(Settings(), output_limit=60))
+    programs = {
+        "success": ["print(ctx[:3])", f"<answer>{TASK.answer}</answer>"],
+        "code_failed": ["1 / 0", "no answer"],
+        "code_ran": ["print('x' * 99)", "no answer"],
+        "nothing_run": ["no answer"],
+    }
+    for phase, contents in programs.items():
+        episode = domain.episode(TASK, domain.prompt(TASK), tool_rounds=3)
+        for content in contents:
+            episode.act(content if "answer" in content else f"```python\n{content}\n```")
+            if episode.stop is None:
+                domain.answer([episode])
+        (outcome,) = domain.outcomes([episode])
+        stored = StoredRollout(TASK.case_id, episode.messages, outcome["stop"], outcome["facts"])
+        reading, bare = READER.read(stored), READER.read(stored._replace(facts=None))
+        assert (bare.reached, bare.slips, bare.rewards) == (phase, reading.slips, {})
+        assert reading.reached == phase and set(reading.rewards) == set(PUBLISHED_TABLES)
+
+
 def test_what_cannot_be_read_is_named() -> None:
     with pytest.raises(DataError, match="case other is not among the cases"):
         READER.read(StoredRollout("other", [], "final", facts()))
-    with pytest.raises(DataError, match="has no facts"):
-        READER.read(StoredRollout(TASK.case_id, [], "final", None))

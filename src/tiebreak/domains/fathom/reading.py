@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tiebreak.domains.fathom.answers import is_correct
+from tiebreak.chat import Message
+from tiebreak.domains.fathom.answers import extract, is_correct
 from tiebreak.domains.fathom.rescore import stored_terms
 from tiebreak.domains.fathom.rewards import RewardTable, reward
 from tiebreak.domains.fathom.tasks import Task
@@ -11,6 +12,8 @@ from tiebreak.domains.reading import Reading, StoredRollout
 from tiebreak.errors import DataError
 
 PHASES = ("nothing_run", "code_failed", "code_ran", "answered", "success")
+FAILED = ("Traceback (most recent call last):", "[the REPL is gone, its names with it:")
+CUT = "[cut at "
 SLIPS = ("no_answer", "empty_answer", "failed_block", "cut_output", "refused_call")
 
 
@@ -37,15 +40,26 @@ class FathomReader:
         return list(self.tables)
 
     def read(self, rollout: StoredRollout) -> Reading:
-        """Read one rollout. Raises DataError for a case that is not known, or a rollout without facts."""
+        """Read one rollout; without stored facts there are no rewards, and code is read from what the REPL replied."""
         case = self.cases.get(rollout.case_id)
         if case is None:
             raise DataError(f"case {rollout.case_id} is not among the cases; give the cases.jsonl of the same study")
-        if rollout.facts is None:
-            raise DataError(f"case {rollout.case_id}: a rollout has no facts, from which alone it could be read")
-        scored = stored_terms(rollout.facts, self.tables) if rollout.stop != "error" else {}
+        facts = stated(rollout.turns) if rollout.facts is None else rollout.facts
+        scored = {} if rollout.facts is None or rollout.stop == "error" else stored_terms(facts, self.tables)
         rewards = {name: reward(paid) for name, paid in scored.items()}
-        return Reading(reached(rollout.facts, case.answer), slips(rollout.facts), (), rewards)
+        return Reading(reached(facts, case.answer), slips(facts), (), rewards)
+
+
+def stated(turns: Sequence[Message]) -> dict[str, Any]:
+    """What the turns alone tell of the facts. A program can print what a failure looks like; calls that the budget
+    refused do not show."""
+    written = [turn["content"] for turn in turns if turn["role"] == "assistant"]
+    replies = [turn["content"] for turn in turns if turn["role"] == "tool"]
+    return {
+        "answer": extract(written[-1]) if written else None,
+        "blocks": [{"ok": not any(sign in text for sign in FAILED), "cut": CUT in text} for text in replies],
+        "refused": 0,
+    }
 
 
 def reached(facts: Mapping[str, Any], gold: str) -> str:
