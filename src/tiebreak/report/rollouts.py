@@ -15,7 +15,7 @@ CORE = ["case_id", "family", "difficulty", "template", "arm", "training_seed", "
 OUTCOME = ["stop", "valid", "success", "graded", "facts", "rewards", "new_tokens", "truncated"]
 PARTS = ("role", "content", "tokens")
 TURNS = [f"turns.list.element.{part}" for part in PARTS]
-CALLS = "facts.calls"
+CALLS = "facts.calls."  # a list of calls; a number of them, as other domains have it, is shown
 
 
 @dataclass(frozen=True)
