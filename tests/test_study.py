@@ -6,24 +6,13 @@ from typing import Any
 import pytest
 import yaml
 from pydantic import BaseModel
+from study_files import refused
 
-from tiebreak.domains.fathom.rewards import PUBLISHED_TABLES
 from tiebreak.errors import ConfigError
 from tiebreak.study import SCHEMA, FathomStudy, Study, load, schema
 
 ROOT = Path(__file__).parents[1]
 LAPTOP: dict[str, Any] = yaml.safe_load((ROOT / "config/studies/laptop.yaml").read_text())
-
-
-def refused(tmp_path: Path, text: str) -> str:
-    """The error of a study file with this text, without the file's name, which it must begin with."""
-    path = tmp_path / "mine.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigError) as caught:
-        load(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ") and "\n" not in message
-    return message.removeprefix(f"{path}: ")
 
 
 def changed(place: str, value: Any) -> str:
@@ -281,41 +270,3 @@ def test_an_unknown_template_and_a_foreign_name_are_named(tmp_path: Path) -> Non
     (folder / "mine.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="name is 'laptop', the folder of another study's results; write name: mine"):
         load("mine", tmp_path)
-
-
-FATHOM: dict[str, Any] = yaml.safe_load((ROOT / "config/test/fathom-minute.yaml").read_text())
-WRONG_FATHOM = [
-    ({"domain": "fathoms"}, 'domain is "fathoms" (string); rust or fathom is expected'),
-    ({"arms": {"a": {"compiled": 1.0}}}, "arms.a.compiled is an unknown key; known here are table, changes, faults"),
-    ({"arms": {"a": {"table": "v4"}}}, "arms.a.table is \"v4\" (string); 'v1_gate', 'v2_soft' or 'v3_recursion'"),
-    ({"arms": {"a": {"table": "v1_gate", "changes": {"cost": 1.0}}}}, "arms.a: changes: cost: extra inputs"),
-    ({"toolbox": {"mode": "both"}}, "toolbox.mode is \"both\" (string); 'multi' or 'single' is expected"),
-    ({"toolbox": {"read_limit": 9}}, "toolbox.read_limit is an unknown key; known here are mode, excerpt_tokens"),
-]
-LENGTHS = {"characters": 900, "share": 0.5}
-
-
-@pytest.mark.parametrize(("change", "message"), WRONG_FATHOM)
-def test_a_wrong_value_of_a_fathom_study_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    assert message in refused(tmp_path, yaml.safe_dump(FATHOM | change))
-
-
-def test_the_tasks_of_a_fathom_study(tmp_path: Path) -> None:
-    study = copy.deepcopy(FATHOM)
-    study["data"]["source"]["generate"]["lengths"] = [LENGTHS]
-    assert "the shares of lengths add up to 0.5" in refused(tmp_path, yaml.safe_dump(study))
-    study["data"]["source"]["generate"]["lengths"] = [LENGTHS, LENGTHS]
-    assert "different lengths with 1 in all are expected" in refused(tmp_path, yaml.safe_dump(study))
-    del study["data"]["source"]["generate"]["lengths"]
-    study["data"]["source"]["generate"]["cases"] = 39
-    assert "splits ask for 40 cases, source.generate.cases is 39" in refused(tmp_path, yaml.safe_dump(study))
-
-
-def test_arms_of_a_fathom_study_are_named_tables_with_changes(tmp_path: Path) -> None:
-    arms = {"soft": {"table": "v2_soft"}, "dear": {"table": "v3_recursion", "changes": {"call_cost": 0.5}}}
-    path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(FATHOM | {"arms": arms}))
-    found = {name: arm.reward_table() for name, arm in load(path).arms.items()}
-    assert found["soft"] == PUBLISHED_TABLES["v2_soft"]
-    assert found["dear"] == PUBLISHED_TABLES["v3_recursion"].model_copy(update={"call_cost": 0.5})
-    assert load("config/test/fathom-minute.yaml", ROOT).drifting == ["v2_drifted"]

@@ -122,9 +122,8 @@ def _confined(argv: Sequence[str], box: Box, limits: Limits, given: Sequence[int
         words = bubblewrap.command(inner, box, limits.tmpfs_bytes, filter_fd)
         words[1:1] = ["--json-status-fd", str(told.fileno()), "--block-fd", str(gate.fileno())]
         passed = [told.fileno(), gate.fileno(), *([] if filter_fd is None else [filter_fd]), *given]
-        child = _start(
-            words, {"pass_fds": passed, "env": {}}
-        )  # the first process inside shows its environment in /proc
+        # the first process inside shows its environment in /proc
+        child = _start(words, {"pass_fds": passed, "env": {}})
         first: tuple[int, int] | None = None
         try:
             told.close()
