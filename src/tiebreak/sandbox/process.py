@@ -78,12 +78,8 @@ class Started:
     def check(self, code: int | None, stderr: bytes) -> None:
         """SandboxError if what ended with `code` was bubblewrap itself, before there was a program."""
         # it tells an exit status only of a program that it started; what a program prints is no proof
-        if (
-            self.told is not None
-            and code == 1
-            and stderr.startswith(b"bwrap: ")
-            and b"exit-code" not in self.told.readall()
-        ):
+        refused = code == 1 and stderr.startswith(b"bwrap: ")
+        if refused and self.told is not None and b"exit-code" not in self.told.readall():
             raise SandboxError(bubblewrap.refusal(stderr.decode(errors="replace")))
 
 
