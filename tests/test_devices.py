@@ -105,6 +105,36 @@ def test_many_at_once_get_what_they_asked_for(tmp_path: Path) -> None:
     assert sorted(map(len, said)) == [1, 1, 2, 2]
 
 
+def test_what_names_no_device_ends_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(devices.SIMULATED)
+    for value, found in {
+        "0,0,1": ["0", "1"],
+        "-1": [],
+        "NoDevFiles": [],
+        "2,-1,3": ["2"],
+        "GPU-8f-2a": ["GPU-8f-2a"],
+    }.items():
+        monkeypatch.setenv(devices.VISIBLE, value)
+        assert devices.devices() == found, value
+
+
+def test_in_an_allocation_the_scheduler_lends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs on different GPUs of a node may all call theirs 0."""
+    monkeypatch.setenv(devices.ALLOCATION, "17")
+    with devices.lease(2, folder=tmp_path / "one") as first, devices.lease(2, folder=tmp_path / "one") as second:
+        assert first == second == ["0", "1"]
+    assert not (tmp_path / "one").exists()
+
+
+def test_a_place_where_no_lease_can_be_kept_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(DeviceError, match="file: leases of GPUs cannot be kept there"),
+        devices.lease(1, folder=tmp_path / "file"),
+    ):
+        pass
+
+
 def test_what_is_not_there_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DeviceError, match="5 GPUs are needed, 4 are here"), devices.lease(5, folder=tmp_path):
         pass

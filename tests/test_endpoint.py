@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tiebreak.domains.rust.llm.instructions import messages, reply_schema
 from tiebreak.domains.rust.llm.orders import CATEGORIES, orders
-from tiebreak.endpoint import LONGEST_ASKED, Endpoint, Reply, retry_after
+from tiebreak.endpoint import LONGEST_ASKED, Endpoint, Reply, count, retry_after
 from tiebreak.errors import EngineError
 
 KEY = "sk-very-secret-0123"
@@ -57,6 +57,11 @@ def test_a_completion(server: Server, client: Callable[..., Endpoint]) -> None:
     assert reply.text.startswith("{") and reply.finish_reason == "stop" and reply.form == "json_schema"
     assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (1000, 100, MODEL)
     assert server.bodies[0]["seed"] == ORDER.seed and server.bodies[0]["max_tokens"] == 500
+
+
+@given(st.none() | st.text() | st.lists(st.integers()) | st.floats() | st.booleans() | st.integers(max_value=-1))
+def test_what_is_no_number_of_tokens_is_none(value: Any) -> None:
+    assert count(value) is None and count(7) == 7 and count(0) == 0
 
 
 def test_the_key_goes_into_the_header_and_nowhere_else(

@@ -8,12 +8,14 @@ import contextlib
 import fcntl
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
 
@@ -21,6 +23,8 @@ from tiebreak.errors import DeviceError
 
 SIMULATED = "TIEBREAK_DEVICES"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+ALLOCATION = "SLURM_JOB_ID"
+DEVICE = re.compile(r"\d+|(GPU|MIG)-[\w/-]+")
 LOOK_SECONDS = 0.2
 
 
@@ -28,8 +32,14 @@ def devices() -> list[str]:
     """The GPUs that this process may use, as CUDA names them: simulated ones, those that a scheduler gave, or all."""
     for name in (SIMULATED, VISIBLE):
         if name in os.environ:
-            return [part.strip() for part in os.environ[name].split(",") if part.strip()]
+            return listed(os.environ[name])
     return installed()
+
+
+def listed(value: str) -> list[str]:
+    """The devices of such a variable, each once; like CUDA, no further than the first entry that names none (-1)."""
+    names = [part.strip() for part in value.split(",")]
+    return list(dict.fromkeys(takewhile(DEVICE.fullmatch, names)))
 
 
 def installed() -> list[str]:
@@ -53,15 +63,16 @@ def lease(count: int, *, wait_seconds: float = math.inf, folder: Path | None = N
     All are taken or none: a job that waits holds nothing that another could use. Raises DeviceError where there are
     not so many at all, or none come free within `wait_seconds`.
     """
-    if count == 0:
-        yield []
-        return
-    known = devices()
+    known = devices() if count else []
     if len(known) < count:
         raise DeviceError(
             f"{count} GPUs are needed, {len(known)} are here ({', '.join(known) or 'none'}); run this job on a machine "
             f"or cluster that has them, or lower `gpus` in the study file"
         )
+    if count == 0 or ALLOCATION in os.environ:
+        # in an allocation the scheduler lends the devices, and may number them from 0 in every job
+        yield known[:count]
+        return
     with contextlib.ExitStack() as held:
         found = _wait(known, count, folder or lock_folder(), wait_seconds, held)
         before = os.environ.get(VISIBLE)
@@ -76,7 +87,10 @@ def lease(count: int, *, wait_seconds: float = math.inf, folder: Path | None = N
 
 def _wait(known: Sequence[str], count: int, folder: Path, seconds: float, held: contextlib.ExitStack) -> list[str]:
     """The devices that were taken; `held` then holds their locks."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise DeviceError(f"{folder}: leases of GPUs cannot be kept there ({problem.strerror}); remove it") from None
     end, told = time.monotonic() + seconds, False
     while True:
         free = _take(known, count, folder)

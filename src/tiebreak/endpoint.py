@@ -4,6 +4,7 @@ The key is read from the environment and stands in one header; no message, recor
 """
 
 import email.utils
+import json
 import os
 import re
 import threading
@@ -95,11 +96,13 @@ class Endpoint:
             raise self._refused(response)
         try:
             names = [str(item["id"]) for item in response.json()["data"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return
         if response.status_code == 200 and names and self.model not in names:
             more = ", …" if len(names) > 8 else ""
-            raise EngineError(f"{self.place}: has no model {self.model}; it has {', '.join(names[:8])}{more}")
+            raise EngineError(
+                f"{self.place}: has no model {self.model}; it has {self._clean(', '.join(names[:8]))}{more}"
+            )
 
     def chat(self, messages: Sequence[Message], options: dict[str, Any], schema: dict[str, Any], seed: int) -> Reply:
         """One completion, as JSON that fits `schema` as far as the endpoint can see to that.
@@ -127,7 +130,7 @@ class Endpoint:
             wait = min(LONGEST_WAIT, 2.0**number) * (0.5 + rng.random() / 2)
             try:
                 response = self._client.request(method, f"{self.url}/{path}", json=body)
-            except httpx2.InvalidURL as problem:
+            except (httpx2.InvalidURL, UnicodeError) as problem:
                 raise EngineError(f"{self.place}: is no address: {problem}") from None
             except httpx2.HTTPError as problem:
                 found = f"{type(problem).__name__}: {self._clean(str(problem))}"
@@ -151,14 +154,14 @@ class Endpoint:
             choice = data["choices"][0]
             content, usage = choice["message"].get("content"), data.get("usage") or {}
             return Reply(
-                text=content if isinstance(content, str) else "",
+                text=self._without_key(content) if isinstance(content, str) else "",
                 finish_reason=str(choice.get("finish_reason") or "stop"),
-                prompt_tokens=usage.get("prompt_tokens"),
-                completion_tokens=usage.get("completion_tokens"),
-                model=str(data.get("model", self.model)),
+                prompt_tokens=count(usage.get("prompt_tokens")),
+                completion_tokens=count(usage.get("completion_tokens")),
+                model=self._clean(str(data.get("model", self.model))),
                 form=form,
             )
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as problem:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as problem:
             raise EngineError(
                 f"{self.place}: answered 200 with something that is no chat completion ({problem!r}): "
                 f"{self._clean(response.text)}; name the address of an OpenAI-compatible API, mostly ending in /v1"
@@ -181,13 +184,24 @@ class Endpoint:
             data = response.json()
             error = data["error"]
             text = error["message"] if isinstance(error, dict) else error
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             text = response.text
         return self._clean(str(text)) or "(nothing said)"
 
     def _clean(self, text: str) -> str:
         """A text of the endpoint's, on one line, short, and without the key."""
-        return " ".join((text.replace(self._key, "***") if self._key else text).split())[:SHOWN]
+        return " ".join(self._without_key(text).split())[:SHOWN]
+
+    def _without_key(self, text: str) -> str:
+        """A text without the key, as it is and as JSON writes it."""
+        for form in (self._key, json.dumps(self._key)[1:-1]) if self._key else ():
+            text = text.replace(form, "***")
+        return text
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens as an endpoint told it; None for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def response_format(form: str, schema: dict[str, Any]) -> dict[str, Any]:

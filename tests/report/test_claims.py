@@ -20,7 +20,7 @@ TEXT = """# Title
 3 lines of no results.
 
 <!-- results -->
-It takes <!-- claim:seconds -->1.50 s<!-- /claim --> for pass@8, see [page 2](a/3.svg) and `f(4)`.
+It takes <!-- claim:seconds -->1.50 s<!-- /claim --> for pass@8, see [page 2](a/3.svg) and `./f --n 4`.
 <!-- /results -->
 """
 
@@ -54,6 +54,46 @@ def test_a_good_repository_lists_what_was_retired(root: Path, capsys: pytest.Cap
     assert capsys.readouterr().out == "retired: first: 12 s: never kept\n1 claims, 1 retired, 0 problems\n"
     assert main(["claims", "--root", str(root), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claims"] == {"seconds": "1.50 s"}
+
+
+@pytest.mark.parametrize("written", ["p = .05", "(.7)", "−.5", "_0.42_", "__12__", "`p = 0.003`", "½", "67 %", "+2"])
+def test_a_number_in_any_dress_is_a_number_by_hand(root: Path, written: str) -> None:
+    readme = root / "README.md"
+    readme.write_text(readme.read_text(encoding="utf-8").replace("for pass@8", f"for {written}"), encoding="utf-8")
+    assert len(check(root)["problems"]) == 1
+
+
+@pytest.mark.parametrize("form", ["4711", "67 %", "{} of {}", "{{}}"])
+def test_a_form_writes_the_value_and_once(root: Path, form: str) -> None:
+    claim = {"artifact": "kept", "path": ["rows", 0, "seconds"], "form": form}
+    relist(root, claims={"seconds": claim})
+    with pytest.raises(ConfigError, match="places for the value; one is expected"):
+        check(root)
+
+
+@pytest.mark.parametrize("mark", ["<!--results-->", "<!-- Results -->", "<!--claim:x-->", "<!-- /RESULTS -->"])
+def test_a_mark_that_is_written_otherwise_is_torn(root: Path, mark: str) -> None:
+    with (root / "README.md").open("a", encoding="utf-8") as file:
+        file.write(mark)
+    with pytest.raises(DataError, match="this mark has no partner"):
+        check(root)
+
+
+def test_a_figure_that_is_another_is_named(root: Path) -> None:
+    figure = root / "docs" / "kept.svg"
+    figure.write_text("<svg/>")
+    relist(root, figures={"forest": {"file": "docs/kept.svg", "sha256": file_digest(figure)}})
+    assert check(root)["problems"] == []
+    figure.write_text("<svg></svg>")
+    assert len(check(root)["problems"]) == 1
+    write(root)
+    assert check(root)["problems"] == []
+
+
+def test_a_block_that_nobody_knows_or_nobody_shows_is_a_problem(root: Path) -> None:
+    relist(root, blocks={"other": "kept"})
+    with pytest.raises(ConfigError, match="other is no block; known are laptop"):
+        check(root)
 
 
 def test_an_edited_number_is_stale_and_written_anew(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

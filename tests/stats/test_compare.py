@@ -100,7 +100,7 @@ def test_a_repetition_of_equal_seeds_is_refused(tmp_path):
     for row, first in zip(rows, evaluations.rollouts(BEFORE), strict=True):
         row["turns"] = first["turns"]
     a = load(evaluations.parquet(tmp_path / "a.parquet", evaluations.rollouts(BEFORE)))
-    with pytest.raises(DataError, match="from the same seed; a repetition needs seeds of its own"):
+    with pytest.raises(DataError, match="from the same seed; each sample needs seeds of its own"):
         compare(a, load(evaluations.parquet(tmp_path / "b.parquet", rows)))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.errors import DataError
-from tiebreak.stats.signflip import cluster_sums, rate_differences, sign_flip, sign_flip_p
+from tiebreak.stats.signflip import cluster_sums, listed_p, rate_differences, sign_flip, sign_flip_p
 
 GLYPH = Path(__file__).parents[3] / "shared" / "data" / "glyph"
 published = pytest.mark.skipif(not GLYPH.is_dir(), reason=f"the published data is not here: {GLYPH}")
@@ -63,12 +63,25 @@ def test_ten_thousand_cases_agree_with_the_normal_limit():
 
 
 def test_draws_are_seeded_and_agree_with_the_exact_value():
-    differences = [3, -1, 2, 2, -4, 5, 1, -1, 2, 3]
+    differences = [3, -1, 2, 2, -4, 5, 1, -1, 2, 3] * 3
     drawn = sign_flip(differences, seed=4, budget=0)
     assert not drawn.exact
     assert drawn == sign_flip(differences, seed=4, budget=0)
     assert drawn.error is not None
     assert abs(drawn.p - sign_flip_p(differences)) < 5 * drawn.error
+
+
+@given(st.lists(st.integers(-9, 9), max_size=10))
+def test_listing_and_convolution_agree(differences):
+    array = np.array(differences, dtype=np.int64)
+    assert listed_p(array) == pytest.approx(sign_flip_p(array), rel=1e-12)
+
+
+def test_few_large_differences_are_listed_exactly_and_take_no_memory():
+    found = sign_flip([10**12, -(10**12 - 1), 7, 3])
+    assert found.exact and found.p == 10 / 16
+    clusters = sign_flip([40 * 150 * 10**6 + number for number in range(5)], budget=10)
+    assert (clusters.exact, clusters.p) == (True, 2 / 32)
 
 
 def test_refuses_fractions():

@@ -161,7 +161,7 @@ def test_what_must_not_be_pooled_is_refused(tmp_path):
     for paths, says in {
         (one, other): "rollouts of the arms dense and sparse; name the files of one arm",
         (one, same): r"repetitions \[0, 1\] drew case case_000 from the same seed",
-        (one, one): "sample 0 is stored twice",
+        (one, one): "one.parquet holds the same bytes as .*one.parquet",
         (one, short): "case case_002 is in .* but not in",
         (one, wide): "4 rollouts, but 6 in",
         (one, json_file): "files of both layouts",

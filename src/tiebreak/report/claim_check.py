@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tiebreak.errors import ConfigError
 from tiebreak.report import readme
-from tiebreak.report.claim_marks import Problem, named, refuse_torn, rendered, stale, typed
+from tiebreak.report.claim_marks import Problem, blocks_of, named, refuse_torn, rendered, stale, typed
 from tiebreak.report.claims import LIST, Claims, changed, load, read_artifacts, written
 
 SHOWN = 60
@@ -25,6 +26,8 @@ def said(root: Path, found: Claims) -> tuple[dict[str, str], dict[str, str]]:
     """What the artifacts say: the text of each claim, and of each block."""
     artifacts = read_artifacts(root, found)
     claims = {name: written(claim, artifacts, name) for name, claim in found.claims.items()}
+    if unknown := sorted(set(found.blocks) - set(BLOCKS)):
+        raise ConfigError(f"{LIST}: blocks: {unknown[0]} is no block; known are {', '.join(BLOCKS)}")
     blocks = {name: BLOCKS[name](artifacts[artifact]) for name, artifact in found.blocks.items()}
     return claims, blocks
 
@@ -36,9 +39,11 @@ def check(root: Path) -> dict[str, Any]:
     problems = [changed_line(found, name, digest) for name, digest in changed(root, found).items()]
     used: set[str] = set()
     for name, text in documents(root):
-        used |= named(text)
+        used |= named(text) | blocks_of(text)
         problems += [line(name, problem) for problem in [*stale(text, claims, blocks), *typed(text)]]
-    problems += [f"{LIST}: {name} is in no document; remove it, or retire it" for name in claims if name not in used]
+    problems += [
+        f"{LIST}: {name} is in no document; remove it, or retire it" for name in [*claims, *blocks] if name not in used
+    ]
     return {"problems": problems, "retired": [item.model_dump() for item in found.retired], "claims": claims}
 
 
@@ -48,7 +53,7 @@ def write(root: Path) -> list[str]:
     text, lines = (root / LIST).read_text(encoding="utf-8"), []
     for name, digest in changed(root, found).items():
         if digest:
-            text = text.replace(found.artifacts[name].sha256, digest)
+            text = text.replace(found.kept[name].sha256, digest)
             lines.append(f"{LIST}: {name}: accepted as {digest[:10]}…")
     (root / LIST).write_text(text, encoding="utf-8")
     claims, blocks = said(root, found)
@@ -73,6 +78,6 @@ def cut(text: str) -> str:
 
 def changed_line(found: Claims, name: str, digest: str) -> str:
     """What is said of an artifact that is another file than the one that was kept."""
-    artifact = found.artifacts[name]
+    artifact = found.kept[name]
     now = f"its SHA-256 is {digest}, expected {artifact.sha256}" if digest else "is gone"
     return f"{artifact.file}: {now}; look at it, then `./dev tiebreak claims --write`"

@@ -11,8 +11,10 @@ BLOCK = re.compile(r"(?P<open><!-- block:(?P<name>[\w.-]+)[^>]*-->\n)(?P<text>.*
 SECTION = re.compile(r"<!-- results -->.*?<!-- /results -->", re.DOTALL)
 OPENED = re.compile(r"<!-- (claim|block|results)\b")
 CLOSED = re.compile(r"<!-- /(claim|block|results) -->")
+LOOSE = re.compile(r"<!--\s*/?\s*(claim|block|results)\b[^>]*-->", re.IGNORECASE)
 NO_PROSE = re.compile(r"<!--.*?-->|`[^`\n]*`|\]\([^)\n]*\)", re.DOTALL)
-NUMBER = re.compile(r"(?<![\w@.,])[+−-]?\d[\d.,]*(?<![.,])")
+VALUE = re.compile(r"`[^`/:()\n]*`")  # no command, path or call: a value in backticks is prose
+NUMBER = re.compile(r"(?<![^\W_])(?<![^\W_]_)(?<![@.,])[+−-]?[.,]?\d[\d.,]*(?<![.,])|[¼½¾⅓⅔⅛]")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ def refuse_torn(text: str, document: str) -> None:
     starts, ends = {start for start, _ in whole}, {end for _, end in whole}
     torn = [match for match in OPENED.finditer(text) if match.start() not in starts]
     torn += [match for match in CLOSED.finditer(text) if match.end() not in ends]
+    torn += [match for match in LOOSE.finditer(text) if not (OPENED.match(match[0]) or CLOSED.fullmatch(match[0]))]
     if torn:
         place = line_of(text, torn[0].start())
         raise DataError(
@@ -80,7 +83,7 @@ def typed(text: str) -> list[Problem]:
     """
     blank = text
     for pattern in (CLAIM, BLOCK, NO_PROSE):
-        blank = pattern.sub(blanked, blank)
+        blank = pattern.sub(lambda match: match[0] if VALUE.fullmatch(match[0]) else blanked(match), blank)
     return [
         Problem(line_of(text, match.start()), "a number by hand", match[0], "a claim: <!-- claim:NAME -->")
         for section in SECTION.finditer(text)
@@ -96,3 +99,8 @@ def blanked(match: re.Match[str]) -> str:
 def named(text: str) -> set[str]:
     """The claims that a document makes."""
     return {match["name"] for match in CLAIM.finditer(text)}
+
+
+def blocks_of(text: str) -> set[str]:
+    """The blocks that a document holds."""
+    return {match["name"] for match in BLOCK.finditer(text)}

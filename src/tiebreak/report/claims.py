@@ -7,9 +7,10 @@ A claim is a place in a JSON artifact and the form in which it is written; a doc
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tiebreak.digest import file_digest
 from tiebreak.errors import ConfigError, DataError
@@ -39,6 +40,18 @@ class Claim(Part):
     times: float = 1.0
     form: str = "{}"
 
+    @field_validator("form")
+    @classmethod
+    def one_place(cls, form: str) -> str:
+        """A form without a place would write the same whatever the artifact says."""
+        try:
+            places = [name for _, name, _, _ in Formatter().parse(form) if name is not None]
+        except ValueError as error:
+            raise ValueError(f"form {form!r} is no format: {error}") from None
+        if len(places) != 1:
+            raise ValueError(f"form {form!r} has {len(places)} places for the value; one is expected, as in '{{:.2f}}'")
+        return form
+
 
 class Retired(Part):
     """A claim that is no longer made."""
@@ -49,12 +62,19 @@ class Retired(Part):
 
 
 class Claims(Part):
-    """The list of a repository; `blocks` names the artifact that a whole rendered block is made from."""
+    """The list of a repository; `blocks` names the artifact that a whole rendered block is made from, `figures` the
+    kept drawings, of which the digest alone counts."""
 
     artifacts: dict[str, Artifact]
+    figures: dict[str, Artifact] = Field(default_factory=dict)
     claims: dict[str, Claim]
     blocks: dict[str, str] = Field(default_factory=dict)
     retired: list[Retired] = Field(default_factory=list)
+
+    @property
+    def kept(self) -> dict[str, Artifact]:
+        """Artifacts and figures by name."""
+        return {**self.figures, **self.artifacts}
 
 
 def load(root: Path) -> Claims:
@@ -77,9 +97,9 @@ def changed(root: Path, found: Claims) -> dict[str, str]:
     """The artifacts whose file is not the one that the list names, with its digest now ('' where it is gone)."""
     now = {
         name: file_digest(path) if (path := root / artifact.file).is_file() else ""
-        for name, artifact in found.artifacts.items()
+        for name, artifact in found.kept.items()
     }
-    return {name: digest for name, digest in now.items() if digest != found.artifacts[name].sha256}
+    return {name: digest for name, digest in now.items() if digest != found.kept[name].sha256}
 
 
 def read_artifacts(root: Path, found: Claims) -> dict[str, Any]:

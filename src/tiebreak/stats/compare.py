@@ -206,6 +206,8 @@ def notes(a: Evaluation, b: Evaluation, outcome: str, lost: int) -> list[str]:
     if runs and a.layout == b.layout == "rollouts":
         lines.append(f"a and b are repetitions of one run ({min(runs)}): their difference is the noise floor itself")
     for side, part in (("a", a), ("b", b)):
+        if part.samples is not None and part.samples["seeds"].isna().all():
+            lines.append(f"{side} records no seeds: whether its rollouts were drawn apart cannot be told")
         if not part.retained:
             lines.append(f"{side} keeps counts without rollouts: nothing behind them can be looked at again")
         lines += [file.doubt for file in part.files if file.doubt]

@@ -111,14 +111,15 @@ def refuse_repeats(rollouts: pd.DataFrame) -> None:
         row = rollouts[twice].iloc[0]
         raise DataError(f"{place(row)}: sample {row['sample']} is stored twice")
     seeded = rollouts[rollouts["seeds"].notna()]
-    shared = seeded[seeded.duplicated(["run", "case_id", "sample", "seeds"], keep=False)]
+    shared = seeded[seeded.duplicated(["run", "case_id", "seeds"], keep=False)]
     if len(shared):
         first = shared.iloc[0]
         alike = shared[(shared["run"] == first["run"]) & (shared["case_id"] == first["case_id"])]
         repetitions = sorted(set(alike["repetition"]))
+        who = "repetitions" if len(repetitions) > 1 else "samples of repetition"
         raise DataError(
-            f"run {first['run']}: repetitions {repetitions} drew case {first['case_id']} from the same seed; "
-            "a repetition needs seeds of its own, evaluate it again"
+            f"run {first['run']}: {who} {repetitions} drew case {first['case_id']} from the same seed; "
+            "each sample needs seeds of its own, evaluate it again"
         )
 
 

@@ -16,6 +16,8 @@ from tiebreak.errors import DataError
 from tiebreak.stats.passk import Floats, Integers
 
 BUDGET = 4_000_000_000
+LARGEST_SUM = 50_000_000  # of differences, for a table of chances in memory (eight bytes each)
+MOST_LISTED = 20  # units whose sign assignments can be listed one by one
 DRAWS = 99_999
 SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -78,6 +80,15 @@ def sign_flip_p(differences: npt.ArrayLike) -> float:
     return min(1.0, 2.0 * float(tail.sum()))
 
 
+def listed_p(differences: npt.ArrayLike) -> float:
+    """`sign_flip_p` by listing all 2^n assignments of the n differences that are not zero: for few large ones."""
+    signed = whole(differences)
+    sums = np.zeros(1, dtype=np.int64)
+    for size in np.abs(signed[signed != 0]).tolist():
+        sums = np.concatenate([sums + size, sums - size])
+    return float((np.abs(sums) >= abs(int(signed.sum()))).mean())
+
+
 def whole(differences: npt.ArrayLike) -> Integers:
     """`differences` as integers; raises DataError for anything else."""
     array = np.atleast_1d(np.asarray(differences))
@@ -87,15 +98,20 @@ def whole(differences: npt.ArrayLike) -> Integers:
 
 
 def sign_flip(differences: npt.ArrayLike, *, seed: int = 0, budget: int = BUDGET) -> SignFlip:
-    """The sign-flip test of integer `differences`, exact while n · Σ|d| stays within `budget`, else by seeded draws."""
+    """The sign-flip test of integer `differences`: exact by convolution while n · Σ|d| stays within `budget`, exact by
+    listing for few units, else by seeded draws."""
     signed = whole(differences)
     moved = int(np.count_nonzero(signed))
     up, down = int((signed > 0).sum()), int((signed < 0).sum())
     smallest = min(1.0, math.ldexp(1.0, 1 - moved))
-    if moved * int(np.abs(signed).sum()) > budget:
+    total = int(np.abs(signed).sum()) // max(1, int(np.gcd.reduce(signed)) if signed.size else 1)
+    if moved * total <= budget and total <= LARGEST_SUM:
+        p = sign_flip_p(signed)
+    elif moved <= MOST_LISTED:
+        p = listed_p(signed)
+    else:
         p, error = drawn(signed, seed)
         return SignFlip(p, len(signed), moved, up, down, False, False, smallest, DRAWS, error)
-    p = sign_flip_p(signed)
     return SignFlip(max(p, SMALLEST), len(signed), moved, up, down, True, p < SMALLEST, max(smallest, SMALLEST))
 
 

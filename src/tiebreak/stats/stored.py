@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tiebreak.digest import file_digest
 from tiebreak.errors import DataError
 from tiebreak.stats.counts import (
     complete,
@@ -80,7 +81,18 @@ def places(text: str) -> list[Path]:
         return files
     if path.exists() or "," not in text:
         return [path]
-    return [place for part in text.split(",") for place in places(part)]
+    found = [place for part in text.split(",") for place in places(part)]
+    refuse_twins(text, found)
+    return found
+
+
+def refuse_twins(text: str, paths: Sequence[Path]) -> None:
+    """Raises DataError where two of the files hold the same bytes: no repetition is the copy of another."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        twin = seen.setdefault(file_digest(path), path) if path.is_file() else path
+        if twin is not path:
+            raise DataError(f"{text}: {path} holds the same bytes as {twin}; a repetition has rollouts of its own")
 
 
 def ours(text: str, paths: Sequence[Path]) -> Evaluation:

@@ -100,9 +100,29 @@ class Blueprint(Strict):
 
     @model_validator(mode="after")
     def _contract(self) -> Self:
-        for complaint in (*_text_complaints(self), *_file_complaints(self), *_step_complaints(self)):
+        complaints = (*_unwritable(self), *_text_complaints(self), *_file_complaints(self), *_step_complaints(self))
+        for complaint in complaints:
             raise ValueError(complaint)
         return self
+
+
+def _unwritable(blueprint: Blueprint) -> Iterable[str]:
+    """Half a surrogate pair is a string in JSON and cannot be written to any file."""
+    for name in type(blueprint).model_fields:
+        value = getattr(blueprint, name)
+        if any("\ud800" <= sign <= "\udfff" for sign in _text_of(value)):
+            yield f"{name}: holds half a surrogate pair (U+D800 to U+DFFF), which is no text"
+
+
+def _text_of(value: object) -> str:
+    """All text inside a value, one after the other."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "".join(_text_of(part) for pair in value.items() for part in pair)
+    if isinstance(value, BaseModel):
+        return "".join(_text_of(getattr(value, name)) for name in type(value).model_fields)
+    return "".join(map(_text_of, value)) if isinstance(value, list | tuple) else ""
 
 
 def _text_complaints(blueprint: Blueprint) -> Iterable[str]:

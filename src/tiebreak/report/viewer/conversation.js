@@ -31,7 +31,9 @@ function patch(values) {
   const kinds = { "−": "gone", "+": "come" };
   const lines = patchLines(values.find, values.replace).map(([sign, line]) =>
     element("span", { class: kinds[sign] || "same" }, `${sign} ${visible(line)}\n`));
-  return element("pre", { class: "patch" }, ...lines);
+  const made = element("pre", { class: "patch" });
+  for (const line of lines) made.append(line); // a patch may have more lines than a call may have arguments
+  return made;
 }
 
 function call({ tool, values }) {

@@ -19,7 +19,9 @@ const tiebreak = (() => {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       waiting.set(name, resolve);
-      script.onerror = () => reject(new Error(`rollouts/${name}.js cannot be read; it belongs beside this page`));
+      const broken = () => reject(new Error(`rollouts/${name}.js cannot be read whole; it belongs beside this page`));
+      script.onerror = broken;
+      script.onload = () => { if (!texts.has(name)) broken(); };
       script.src = `rollouts/${name}.js`;
       document.head.append(script);
     });
@@ -27,7 +29,12 @@ const tiebreak = (() => {
 
   // The value of a data script; loaded once.
   function load(name) {
-    if (!loads.has(name)) loads.set(name, arrived(name).then(() => unpack(texts.get(name))));
+    if (!loads.has(name)) {
+      loads.set(name, arrived(name).then(() => unpack(texts.get(name))).catch((problem) => {
+        loads.delete(name);
+        throw problem;
+      }));
+    }
     return loads.get(name);
   }
 

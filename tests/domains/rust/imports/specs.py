@@ -65,6 +65,10 @@ _LINES: dict[str, tuple[bytes, str]] = {
     ),
     "find occurs twice": (reply("bad", patched(find="n")).encode(), "step 2: find occurs"),
     "find given twice": (reply("bad", TWICE).encode(), "the key 'find' is given twice"),
+    "half a surrogate pair": (
+        reply("bad", spec(final="FINAL: \ud800")).encode(),
+        "final: holds half a surrogate pair",
+    ),
     "Windows newlines": (
         reply("bad", spec(files={"Cargo.toml": MANIFEST, "src/lib.rs": LIBRARY.replace("\n", "\r\n")})).encode(),
         "src/lib.rs has carriage returns; Unix newlines are expected",

@@ -20,6 +20,7 @@ SPECS = {
     "find occurs twice": "step 2: find occurs 4 times, expected once",
     "find given twice": "the key 'find' is given twice in one object; keep one",
     "Windows newlines": "files: src/lib.rs has carriage returns; Unix newlines are expected",
+    "half a surrogate pair": "final: holds half a surrogate pair (U+D800 to U+DFFF), which is no text",
     "a file that escapes": "files: ../../etc/motd not allowed; Cargo.toml, src/lib.rs are expected",
     "a patch that escapes": "step 2: ../one/src/lib.rs is no file of the crate",
     "a bad case id": "case_id '../x': letters, digits and underscores are expected",

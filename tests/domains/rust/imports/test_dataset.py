@@ -22,6 +22,8 @@ def test_a_folder_is_pinned_by_the_digest_of_its_files(tmp_path: Path) -> None:
     assert found == fetch(str(folder), None)
     assert (found.root, set(found.names)) == (folder, set(FILES))
     (folder / ".hidden").write_text("")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "download.metadata").write_text("a time")
     assert folder_digest(folder) == digest
     (folder / "README.md").write_text("# Crate\n")
     with pytest.raises(DataError, match=f"have the digest {folder_digest(folder)}, the study's revision is {digest}"):

@@ -51,8 +51,8 @@ def folder_digest(folder: Path) -> str:
 
 
 def _names(folder: Path) -> list[str]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return [str(path.relative_to(folder)) for path in files]
+    names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return [str(name) for name in names if not any(part.startswith(".") for part in name.parts)]
 
 
 def _download(dataset: str, revision: str, wanted: Sequence[str] | None) -> tuple[Path, tuple[str, ...]]:

@@ -77,13 +77,13 @@ def _row(line: bytes, number: int) -> Row:
         return Row(name, error=f"found a {type(item).__name__}; one JSON object a line is expected")
     if "family" in item:
         case_id = item.get("case_id")
-        return Row(case_id if isinstance(case_id, str) and case_id else name, text)
+        return Row(case_id if isinstance(case_id, str) and case_id and writable(case_id) else name, text)
     return _reply(item, name)
 
 
 def _reply(item: dict[str, Any], name: str) -> Row:
     custom_id, text = item.get("custom_id"), item.get("text")
-    if not isinstance(custom_id, str) or not custom_id:
+    if not isinstance(custom_id, str) or not custom_id or not writable(custom_id):
         return Row(name, error=f"custom_id: {_found(item, 'custom_id')}, a name is expected")
     if not isinstance(text, str):
         return Row(custom_id, error=f"text: {_found(item, 'text')}, the model's reply is expected")
@@ -91,6 +91,11 @@ def _reply(item: dict[str, Any], name: str) -> Row:
         mend = "; raise the limit of tokens" if reason == "length" else ""
         return Row(custom_id, error=f"the reply is not whole: it ended by {reason!r:.40}, not by itself{mend}")
     return Row(custom_id, text, prefix=custom_id)
+
+
+def writable(text: str) -> bool:
+    """Whether a text can be written to a file: JSON can hold half a surrogate pair, UTF-8 cannot."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _found(item: dict[str, Any], key: str) -> str:

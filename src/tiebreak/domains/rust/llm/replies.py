@@ -11,7 +11,7 @@ from typing import Any
 from tiebreak.digest import json_digest
 from tiebreak.domains.rust.llm.instructions import messages, reply_schema
 from tiebreak.domains.rust.llm.orders import Order
-from tiebreak.endpoint import Endpoint
+from tiebreak.endpoint import Endpoint, count
 from tiebreak.frames import append_frame, read_frames
 
 MILLION = 1_000_000
@@ -119,7 +119,7 @@ def usage(rows: Sequence[Mapping[str, Any]], prices: Mapping[str, float] | None)
     """What the replies took. Token counts are over the replies that the endpoint told them of; cost is None where it
     told of none, or nobody named prices (per million tokens).
     """
-    told = [row for row in rows if row["prompt_tokens"] is not None and row["completion_tokens"] is not None]
+    told = [row for row in rows if None not in (count(row["prompt_tokens"]), count(row["completion_tokens"]))]
     tokens = {name: sum(row[name] for row in told) for name in ("prompt_tokens", "completion_tokens")}
     cost = None
     if prices is not None and told:
