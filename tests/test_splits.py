@@ -136,6 +136,13 @@ def too_near(distance: int) -> Near:
 
 
 @settings(max_examples=50)
+@given(st.integers(0, 2**40))
+def test_a_template_that_leaves_too_little_is_passed_over(seed: int) -> None:
+    cases = [Task(f"{name}-{n}", "f", "e", name) for name, size in (("large", 100), ("small", 12)) for n in range(size)]
+    found = split(cases, Splits(sft=80, pool=10, holdout=10, holdout_by="templates"), seed)
+    assert all(name.startswith("small") for name in found["holdout"])
+
+
 @given(st.integers(0, 2**40), st.sampled_from(["cases", "templates"]), st.randoms(use_true_random=False))
 def test_what_is_too_near_to_a_drawn_case_is_in_no_other_split(
     seed: int, by: Literal["cases", "templates"], order: Random
@@ -187,7 +194,7 @@ def test_too_few_cases_are_refused() -> None:
     cases = [Task(f"c{number}", "f", "easy", "t") for number in range(5)]
     with pytest.raises(DataError, match="5 cases materialized, 6 are needed"):
         split(cases, Splits(sft=3, pool=2, holdout=1), 1)
-    with pytest.raises(DataError, match="leaves 0 cases, 2 are needed"):
+    with pytest.raises(DataError, match="while 2 stay for sft and pool, the 1 templates give 0"):
         split(cases, Splits(sft=1, pool=1, holdout=1, holdout_by="templates"), 1)
 
 

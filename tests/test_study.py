@@ -260,6 +260,11 @@ def test_a_loaded_study_cannot_be_changed() -> None:
         change()
 
 
+def test_a_template_is_named_once(tmp_path: Path) -> None:
+    text = changed("data.source.generate.templates", ["level", "mean", "level"])
+    assert "level is named twice; name each template once" in refused(tmp_path, text)
+
+
 def test_an_unknown_template_and_a_foreign_name_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "config/studies"
     folder.mkdir(parents=True)

@@ -86,13 +86,17 @@ def held_templates(cases: Sequence[Case], splits: Splits, root_seed: int) -> set
     names = sorted(sizes)
     stream(root_seed, "splits", "templates").shuffle(names)
     held: set[str] = set()
-    while sum(sizes[name] for name in held) < splits.holdout:
-        held.add(names.pop())
-    left = len(cases) - sum(sizes[name] for name in held)
-    if left < splits.sft + splits.pool:
+    room = len(cases) - splits.sft - splits.pool
+    while names and sum(sizes[name] for name in held) < splits.holdout:
+        name = names.pop()
+        if sizes[name] <= room:  # else the others could not fill sft and pool
+            held.add(name)
+            room -= sizes[name]
+    if (found := sum(sizes[name] for name in held)) < splits.holdout:
         raise DataError(
-            f"splits: holding out the templates {', '.join(sorted(held))} leaves {left} cases, "
-            f"{splits.sft + splits.pool} are needed for sft and pool; give data.source more cases"
+            f"splits: {splits.holdout} cases of whole templates are to be held out; while {splits.sft + splits.pool} "
+            f"stay for sft and pool, the {len(sizes)} templates give {found}; lower data.splits, give data.source more "
+            "cases or more templates, or set holdout_by: cases"
         )
     return held
 

@@ -27,6 +27,9 @@ class Generate(Section):
     @classmethod
     def known(cls, names: Literal["all"] | tuple[str, ...]) -> Literal["all"] | tuple[str, ...]:
         """Every name is a template of the generator."""
+        if names != "all" and len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{twice} is named twice; name each template once")
         for name in () if names == "all" else names:
             if name not in TEMPLATES:
                 near = difflib.get_close_matches(name, TEMPLATES, n=1)
