@@ -10,12 +10,13 @@ the other side does not. Both work in memory. The outcomes must agree. Takes abo
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from tqdm import tqdm
 from verdict_figures import cpu
@@ -24,13 +25,10 @@ from verdict_rivals import plain_output, size_of
 from tiebreak.domains.rust import scratch
 from tiebreak.domains.rust.blueprints import CARGO_TOOLS, Blueprint, Step
 from tiebreak.domains.rust.generator import generate
-from tiebreak.domains.rust.imports.check import check
 from tiebreak.domains.rust.imports.rows import Row, read_rows
-from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.errors import BlueprintError
 
 GENERATED = 200
-WORKERS = 2
 
 
 def failing_step(blueprint: Blueprint, folder: Path) -> int | None:
@@ -67,9 +65,17 @@ def plain_side(rows: Sequence[Row], home: Path) -> dict[str, int | None]:
     return found
 
 
-def our_side(rows: Sequence[Row], cache: Path) -> dict[str, int | None]:
-    """The same by the materializer."""
-    return {item["custom_id"]: item["step"] for item in check(rows, Judge(cache, workers=WORKERS))}
+def our_side(path: Path) -> dict[str, int | None]:
+    """The same by the command that people use, in a process of its own, with an empty cache."""
+    command = [sys.executable, "-m", "tiebreak.cli", "blueprints", "check", str(path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    return {item["custom_id"]: item["step"] for item in found}
+
+
+def scratch_folders() -> set[Path]:
+    """What our side keeps in memory while it works."""
+    return set(scratch.home().glob(f"{scratch.PREFIX}*"))
 
 
 def generated(folder: Path) -> Path:
@@ -82,13 +88,12 @@ def generated(folder: Path) -> Path:
 
 def measure(path: Path | None, home: Path) -> dict[str, Any]:
     """Seconds of both sides, what they leave behind, and where they disagree."""
-    rows = read_rows(path or generated(home))
+    path = path or generated(home)
+    rows, before = read_rows(path), scratch_folders()
     start = time.perf_counter()
-    work = home / "work"
-    work.mkdir()
-    with patch.object(scratch, "home", lambda: work):
-        ours = our_side(rows, home / "cache")
+    ours = our_side(path)
     middle = time.perf_counter()
+    left = sum(map(size_of, scratch_folders() - before))
     plain = plain_side(rows, home / "plain")
     end = time.perf_counter()
     return {
@@ -97,8 +102,7 @@ def measure(path: Path | None, home: Path) -> dict[str, Any]:
         "disagree": sorted(name for name in ours if ours[name] != plain[name]),
         "ours": middle - start,
         "plain": end - middle,
-        "cache_bytes": size_of(home / "cache"),
-        "left_bytes": size_of(work),
+        "left_bytes": left,
         "plain_left_bytes": size_of(home / "plain"),
         "cpu": cpu(),
     }
@@ -117,8 +121,7 @@ def main() -> None:
     print(
         f"{found['specs']} specs, {found['accepted']} accepted, {len(found['disagree'])} outcomes differ: "
         f"ours {found['ours']:.1f} s, plain {found['plain']:.1f} s, {found['plain'] / found['ours']:.1f} times\n"
-        f"left behind: ours {found['left_bytes']} bytes and a cache of {found['cache_bytes'] / 1e6:.1f} MB, "
-        f"plain {found['plain_left_bytes'] / 1e9:.2f} GB"
+        f"left behind: ours {found['left_bytes']} bytes, plain {found['plain_left_bytes'] / 1e9:.2f} GB"
     )
     if found["disagree"]:
         print("outcomes differ: " + ", ".join(found["disagree"]))
