@@ -1,5 +1,6 @@
 """The client of OpenAI-compatible endpoints, against a strict server on the loopback."""
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -78,6 +79,19 @@ def test_the_key_goes_into_the_header_and_nowhere_else(
         ) as caught:
             call()
         assert KEY not in str(caught.value) and "***" in str(caught.value)
+
+
+def test_a_key_that_an_endpoint_echoes_is_taken_out(
+    server: Server, client: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is, and as JSON writes it."""
+    key = 'sk-"quoted\\key'
+    server.key = key
+    monkeypatch.setenv("TEST_KEY", key)
+    endpoint = client(key_variable="TEST_KEY")
+    for form in (key, json.dumps(key)):
+        assert endpoint._without_key(f"you said {form}!").count("***") == 1
+        assert "quoted" not in endpoint._without_key(form)
 
 
 @pytest.mark.parametrize(("value", "state"), [(None, "is not set"), ("a b", "holds no key"), ("a\nb", "holds no key")])

@@ -87,7 +87,7 @@ def verdicts():
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
-    "\u2028\u2029\u202e\x00\x1b[31m&lt;"
+    "\u2028\u2029\u202e\x00\x1b[31m&lt;\u061c\u3164\U000e0041"
 )
 CALLS = (
     'CALL apply_patch {"id":"c1","file_path":"src/lib.rs","find":"a\\nb <b>old</b>\\nc","replace":"a\\nb new\\nc"}',

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from report.browser import CHROMIUM, REASON, Shown, show
 
@@ -16,6 +17,7 @@ from tiebreak.report.viewer import FOLDER, link, write_page
 from tiebreak.report.viewer_data import write_data
 from tiebreak.stats.analysis import analyse
 from tiebreak.stats.counts import counts
+from tiebreak.tables import write_table
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=REASON)
 Open = Callable[[str], Shown]
@@ -103,7 +105,7 @@ def test_what_a_model_wrote_is_text(opened: Open) -> None:
     assert "<title>tiny: rollouts</title>" in shown.dom and "<img" not in shown.dom
     text = unescape(re.sub(r"<[^>]+>", "", shown.dom))
     assert "</script><script>document.title='owned'</script><img src=x" in text
-    assert "⟨U+2028⟩⟨U+2029⟩⟨U+202E⟩⟨U+0000⟩⟨U+001B⟩[31m&lt;" in text
+    assert "⟨U+2028⟩⟨U+2029⟩⟨U+202E⟩⟨U+0000⟩⟨U+001B⟩[31m&lt;⟨U+061C⟩⟨U+3164⟩⟨U+E0041⟩" in text
 
 
 def test_an_address_of_nothing_says_so(opened: Open) -> None:
@@ -116,3 +118,26 @@ def test_a_chunk_that_is_gone_is_named(rollout_tables: list[Path], tmp_path: Pat
     (tmp_path / FOLDER / "sft-rep0-0.js").unlink()
     shown = show(page, tmp_path / "profile", "open=sft/0/case_1/0")
     assert "rollouts/sft-rep0-0.js cannot be read" in shown.text("problem") and len(shown.rows()) == 72
+
+
+def test_a_chunk_that_is_cut_off_is_named(rollout_tables: list[Path], tmp_path: Path) -> None:
+    write_data(rollout_tables, terms, tmp_path / FOLDER, "tiny")
+    page = write_page(tmp_path, "tiny")
+    chunk = tmp_path / FOLDER / "sft-rep0-0.js"
+    chunk.write_text(chunk.read_text(encoding="ascii")[:200], encoding="ascii")
+    shown = show(page, tmp_path / "profile", "open=sft/0/case_1/0")
+    assert "rollouts/sft-rep0-0.js cannot be read whole" in shown.text("problem")
+    assert 'data-state="ready"' in shown.dom
+
+
+def test_a_patch_of_very_many_lines_is_shown(rollout_tables: list[Path], tmp_path: Path) -> None:
+    table = pq.read_table(rollout_tables[0])
+    rows = table.to_pylist()
+    find = "\\n".join(str(number) for number in range(150_000))
+    rows[0]["turns"][1]["content"] = f'CALL apply_patch {{"id":"c1","file_path":"a","find":"{find}","replace":"new"}}'
+    write_table(tmp_path / "long.parquet", rows, table.schema)
+    write_data([tmp_path / "long.parquet"], terms, tmp_path / FOLDER, "tiny")
+    first = rows[0]
+    address = f"sft/{first['repetition']}/{first['case_id']}/{first['sample']}"
+    shown = show(write_page(tmp_path, "tiny"), tmp_path / "profile", f"open={address}")
+    assert shown.text("problem") == "" and shown.panes() == [address] and "149999" in shown.dom

@@ -155,12 +155,16 @@ def test_what_must_not_be_pooled_is_refused(tmp_path):
     for row, first in zip(copied, evaluations.rollouts(GRADED), strict=True):
         row["turns"] = first["turns"]
     same = evaluations.parquet(tmp_path / "same.parquet", copied)
+    for row in copied:
+        row["sample"] = 3 - row["sample"]
+    shifted = evaluations.parquet(tmp_path / "shifted.parquet", copied)
     short = evaluations.parquet(tmp_path / "short.parquet", evaluations.rollouts(GRADED[:2], repetition=1))
     wide = evaluations.parquet(tmp_path / "wide.parquet", evaluations.rollouts(GRADED, repetition=1, k=6))
     json_file = evaluations.published(tmp_path / "a.json", GRADED)
     for paths, says in {
         (one, other): "rollouts of the arms dense and sparse; name the files of one arm",
         (one, same): r"repetitions \[0, 1\] drew case case_000 from the same seed",
+        (one, shifted): r"repetitions \[0, 1\] drew case case_000 from the same seed",
         (one, one): "one.parquet holds the same bytes as .*one.parquet",
         (one, short): "case case_002 is in .* but not in",
         (one, wide): "4 rollouts, but 6 in",

@@ -10,7 +10,6 @@ import pandas as pd
 from tiebreak.domains.base import Case
 
 KINDS = ("family", "difficulty", "depth", "template")
-UNSPLIT = "in no split"
 
 
 def counts(members: Mapping[str, Sequence[Case]]) -> pd.DataFrame:
