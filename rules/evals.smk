@@ -86,7 +86,7 @@ rule bands:
         "<benchmarks>/bands.tsv"
     threads: STUDY.evaluation.threads
     resources:
-        mem_mb=3000,
+        mem_mb=LARGE["evaluation"] or 3000,
         runtime=240,
         gpu=GPUS["evaluation"],
     params:
