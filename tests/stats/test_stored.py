@@ -72,6 +72,7 @@ def test_infrastructure_errors_are_no_samples(tmp_path):
         ({"name": "case_000"}, "case case_000 stands there twice"),
         ({"rollouts": [{"valid_trace": True}] * 7}, "7 rollouts are kept, k is 8"),
         ({"rollouts": "none"}, "rollouts is str"),
+        ({"k": 10**9}, "k is 1000000000; at most 100000"),
     ],
 )
 def test_damaged_rows_are_refused(tmp_path, change, says):
@@ -118,6 +119,11 @@ def test_rows_without_a_count_are_refused(tmp_path):
         ({"graded": None}, "graded of case case_000 is empty"),
         ({"sample": 0}, "sample 0 is stored twice"),
         ({"case_id": None}, "case_id is None"),
+        ({"repetition": 2**70}, "repetition is 1180591620717411303424; a whole number"),
+        ({"training_seed": -1}, "training_seed is -1"),
+        ({"turns": 5}, "a.jsonl:2: turns is 5; a list of objects"),
+        ({"turns": [None]}, "turns is .None.; a list of objects"),
+        ({"turns": [{"sampling_seed": "x"}]}, "sampling_seed is 'x'; a whole number"),
     ],
 )
 def test_damaged_lines_are_refused(tmp_path, change, says):

@@ -19,6 +19,7 @@ from tiebreak.digest import text_digest
 from tiebreak.errors import DataError
 
 VALID = ("valid_trace_solves", "valid_solves")
+LARGEST_K = 100_000  # rollouts of a case; more is a slip of the pen, and the tests' tables grow with it
 LAYOUT = f"a list of rows with name, k and {' or '.join(VALID)}"
 
 
@@ -109,6 +110,8 @@ def checked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
         raise DataError(f"{place}: {' and '.join(f'{key} {value}' for key, value in given.items())}; they must agree")
     valid = next(iter(given.values()))
     success = whole(row, "cargo_solves", place) if "cargo_solves" in row else None
+    if k > LARGEST_K:
+        raise DataError(f"{place}: k is {k}; at most {LARGEST_K} rollouts of a case are expected")
     if k < 1 or max(valid, success or 0) > k:
         raise DataError(f"{place}: {max(valid, success or 0)} of k = {k} rollouts solved it; impossible")
     check_rollouts(row.get("rollouts"), k, place)
@@ -121,7 +124,7 @@ def whole(row: Mapping[str, Any], field: str, place: str) -> int:
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        found = "missing" if field not in row else f"{value!r}"
+        found = "missing" if field not in row else f"{value!r:.80}"
         raise DataError(f"{place}: {field} is {found}; a whole number of at least 0 is expected")
     return value
 

@@ -29,6 +29,7 @@ KINDS: dict[str, tuple[type, str]] = {
     "graded": (bool, "true or false"),
 }
 OPTIONAL = ("training_seed", "valid", "success", "graded")
+LARGEST = 2**63  # a table's whole numbers are smaller
 
 
 def read_lines(path: Path) -> pd.DataFrame:
@@ -68,14 +69,26 @@ def checked(value: Any, place: str) -> dict[str, Any]:
         found = row.get(name)
         if found is None and name in OPTIONAL:
             continue
-        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-            what = repr(found) if name in row else "missing"
+        if not (is_whole(found) if kind is int else isinstance(found, kind)):
+            what = f"{found!r:.80}" if name in row else "missing"
             raise DataError(f"{place}: {name} is {what}; {words} is expected")
-    return {name: row.get(name) for name in KINDS} | {"seeds": first_seed(row)}
+    return {name: row.get(name) for name in KINDS} | {"seeds": first_seed(row, place)}
 
 
-def first_seed(row: Mapping[str, Any]) -> int | None:
-    """The sampling seed of the first turn that the model wrote; None where none is recorded."""
+def is_whole(value: Any) -> bool:
+    """Whether a JSON value is a whole number that a table can hold, of at least 0."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST
+
+
+def first_seed(row: Mapping[str, Any], place: str) -> int | None:
+    """The sampling seed of the first turn that the model wrote; None where none is recorded.
+
+    Raises DataError for turns that are none, and for a seed that is no whole number.
+    """
     turns = row.get("turns") or []
-    seeds = (turn.get("sampling_seed") for turn in turns if isinstance(turn, dict))
-    return next((seed for seed in seeds if seed is not None), None)
+    if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns):
+        raise DataError(f"{place}: turns is {turns!r:.80}; a list of objects is expected")
+    seed = next((turn["sampling_seed"] for turn in turns if turn.get("sampling_seed") is not None), None)
+    if seed is not None and not is_whole(seed):
+        raise DataError(f"{place}: sampling_seed is {seed!r:.80}; a whole number is expected")
+    return seed

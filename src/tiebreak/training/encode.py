@@ -25,10 +25,11 @@ class Segment:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Tokens of one trace and the weight of each in the loss."""
+    """Tokens of one trace and the weight of each in the loss. learned: tokens of the turns that it teaches to write."""
 
     ids: list[int]
     weights: list[float]
+    learned: int = 0
 
 
 def segments(turns: Sequence[TraceTurn]) -> list[Segment]:
@@ -59,8 +60,10 @@ def encode(tokenizer: Any, turns: Sequence[TraceTurn], context_weight: float = 0
     """
     ids: list[int] = []
     weights: list[float] = []
+    learned = 0
     for segment in segments(turns):
         tokens = tokenizer(segment.text, add_special_tokens=False)["input_ids"]
         ids += tokens
         weights += [float(segment.learn) if segment.own else context_weight] * len(tokens)
-    return Encoded(ids, weights)
+        learned += len(tokens) if segment.learn else 0
+    return Encoded(ids, weights, learned)

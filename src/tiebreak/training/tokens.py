@@ -36,7 +36,7 @@ def encoded(traces: Path, tokenizer: Any, context_weight: float, max_length: int
                 f"{traces}: the trace of case {row['case_id']} has {len(item.ids)} tokens, model.max_length (or "
                 f"sft.large.max_length) is {max_length}; raise it or make shorter cases (traces are never cut)"
             )
-        if 1.0 not in item.weights:
+        if not item.learned:
             raise TrainingError(f"{traces}: the trace of case {row['case_id']} has no turn to learn from")
         rows.append(item)
     return rows
@@ -48,7 +48,7 @@ def statistics(rows: Sequence[Encoded], max_length: int) -> dict[str, Any]:
     share_learned: of all tokens. truncated is 0 because an over-long trace is an error and none is cut.
     """
     lengths = sorted(len(row.ids) for row in rows)
-    learned = sum(weight == 1.0 for row in rows for weight in row.weights)
+    learned = sum(row.learned for row in rows)
     return {
         "traces": len(rows),
         "tokens": sum(lengths),

@@ -89,6 +89,15 @@ def test_a_dataset_without_specs_says_what_it_has(tmp_path: Path) -> None:
         Imported(source.dataset).draw(1)
 
 
+def test_a_link_out_of_the_dataset_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.jsonl").write_text("{}")
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / "specs.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(DataError, match=r"specs.jsonl leads out of it; put the file itself there"):
+        Imported(str(folder), specs="specs.jsonl").draw(1)
+
+
 ORDERS = orders(["patch_test_pass", "patch_run_pass"], list(CATEGORIES)[:2], ["easy"], 4, 7)
 
 

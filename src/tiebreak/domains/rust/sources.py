@@ -83,6 +83,8 @@ class Imported:
         if self.specs is not None:
             if self.specs not in dataset.names:
                 raise DataError(f"dataset {dataset.words}: there is no {self.specs}{_lines_there(dataset)}")
+            if not (dataset.root / self.specs).resolve().is_relative_to(dataset.inside.resolve()):
+                raise DataError(f"dataset {dataset.words}: {self.specs} leads out of it; put the file itself there")
             return read_rows(dataset.root / self.specs)
         rows = read_folders(dataset.root, dataset.inside)
         if not rows:
