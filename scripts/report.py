@@ -7,7 +7,7 @@ from pathlib import Path
 from tiebreak.gates import read
 from tiebreak.job import Job, named, read_lines
 from tiebreak.job_domain import open_domain
-from tiebreak.provenance import described, environment, git_state, host, versions
+from tiebreak.provenance import described
 from tiebreak.report.costs import costs, tokens
 from tiebreak.report.jobs import jobs_behind
 from tiebreak.report.page import build
@@ -28,10 +28,7 @@ with Job(snakemake) as job:
         "commands": [f"./dev snakemake --cores all --config study={job.params.asked}"],
         "code": job.params.code,
         "toolchain": job.params.toolchain,
-        "git": git_state(Path()),
-        "host": host(),
-        "environment": environment(),
-        "versions": versions(),
+        **job.surroundings(),
         "inputs": {item["path"]: item["sha256"] for item in inputs},
         "jobs": jobs_behind(map(str, job.input), job.paths.records),
     }

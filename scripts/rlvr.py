@@ -6,6 +6,7 @@ from pathlib import Path
 from tiebreak.gates import read
 from tiebreak.job import Job
 from tiebreak.job_training import open_training, write_stopped
+from tiebreak.training.resolved import read_resolved
 
 with Job(snakemake, training=True) as job:
     decision = read(Path(job.input.decision))
@@ -13,6 +14,7 @@ with Job(snakemake, training=True) as job:
     if decision.go:
         training = open_training(job, Path(trial["work"]))
         training.advance(training.rlvr.steps)
+        job.resolved |= read_resolved(Path(trial["work"]))
         training.export(Path(job.output.model), Path(job.output.steps), Path(job.output.groups))
     else:
         write_stopped(job, decision, trial["work"])

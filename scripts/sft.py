@@ -5,6 +5,7 @@ from pathlib import Path
 from tiebreak.job import Job
 from tiebreak.sections.model import Model
 from tiebreak.sections.sft import Sft
+from tiebreak.training.resolved import read_resolved
 from tiebreak.training.sft import train_sft
 
 with Job(snakemake, training=True) as job:
@@ -19,4 +20,5 @@ with Job(snakemake, training=True) as job:
         work=job.work,
         dtype=job.part("model", Model).precision,
     )
+    job.resolved |= read_resolved(job.work)
     job.write_json(job.output.record, numbers)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +24,7 @@ from tiebreak.devices import lease
 from tiebreak.digest import json_digest
 from tiebreak.errors import TiebreakError
 from tiebreak.paths import Paths, job_name
-from tiebreak.provenance import path_digest, record
+from tiebreak.provenance import path_digest, record, surroundings
 
 Part = TypeVar("Part", bound=BaseModel)
 
@@ -56,17 +57,22 @@ class Job:
     """One running job of the workflow.
 
     A `training` is set aside under its digest before it is made again. Unfinished work is removed when the job has
-    succeeded, so that a rerun does it again; `keeps_work` leaves it to the job that goes on with it. `confinement`: by
-    what the limits of model-written code were held, of a job that ran some.
+    succeeded, so that a rerun does it again; `keeps_work` leaves it to the job that goes on with it. What a job settles
+    for itself and no parameter says (an engine, a trainer, seed streams) it notes in `resolved` for its record.
+
+    A job that is replayed from its record (`snakemake.recorded`) keeps nothing and leaves no record of its own.
     """
 
     def __init__(self, snakemake: Any, *, training: bool = False, keeps_work: bool = False) -> None:
         self.training, self.keeps_work = training, keeps_work
         self.spent: list[Path] = []
         self.held = ExitStack()
-        self.confinement: dict[str, str] | None = None
+        self.resolved: dict[str, Any] = {}
+        self.programs: Callable[[], dict[str, Any]] = dict
+        self.recorded: Mapping[str, Any] | None = getattr(snakemake, "recorded", None)
         self.input, self.output, self.wildcards = snakemake.input, snakemake.output, snakemake.wildcards
         self.params, self.rule = snakemake.params, str(snakemake.rule)
+        self.asked = str(getattr(snakemake, "config", {}).get("study", self.params.study))
         self.threads = int(self.params.get("threads", snakemake.threads))
         self.gpus = int(self.params.get("gpus", 0))  # Snakemake cuts resources to its limits
         self.devices: list[str] = []
@@ -85,7 +91,7 @@ class Job:
             self.devices = self.held.enter_context(lease(self.gpus))
         except TiebreakError as error:
             self.__exit__(type(error), error, None)
-        if self.training:
+        if self.training and self.recorded is None:
             for path in set_aside(self.workplace, Path(str(self.output[0])).parent):
                 print(f"{self.name}: the finished training was set aside as {path}", file=sys.stderr)
         return self
@@ -108,9 +114,10 @@ class Job:
 
     def finish(self) -> None:
         """Keep a training, and write the record."""
-        if self.training:
+        if self.training and self.recorded is None:
             keep([Path(path) for _, path in named(self.output)], self.workplace)
-        self.write_record()
+        if self.recorded is None:
+            self.write_record()
         for folder in [*self.spent, *unfinished(self.workplace)]:
             if not (self.keeps_work and folder == self.work):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -160,10 +167,18 @@ class Job:
             inputs=named(self.input),
             outputs=named(self.output),
             started=self.started,
-            confinement=self.confinement,
+            asked=self.asked,
+            resolved=self.resolved | self.programs(),
+            patches=self.paths.patches,
             devices=self.devices,
         )
-        self.write_json(self.paths.records / f"{self.name}.json", found)
+        self.write_json(self.paths.record(self.name), found)
+
+    def surroundings(self) -> dict[str, Any]:
+        """The code's state, the machine and the versions, for a page that this job writes; in a replay as recorded."""
+        if self.recorded is None:
+            return surroundings(self.paths.patches)
+        return {name: self.recorded[name] for name in ("git", "locks", "host", "versions", "environment")}
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,31 @@ from tiebreak.sandbox.probe import enforcement
 def open_domain(job: Job) -> Domain:
     """The job's domain with its toolbox and reward tables (its own arm's, or those of `shapes`).
 
-    The job's record then says by what limits model-written code is held.
+    If the job then runs programs in it, its record says how many, with which tools, and by what they were confined.
     """
-    job.confinement = enforcement()
-    return OPENERS[job.params.domain](job)
+    domain = OPENERS[job.params.domain](job)
+    job.programs = partial(programs, domain)
+    return domain
+
+
+def programs(domain: Domain) -> dict[str, Any]:
+    """For a job's record: the verdicts that it asked for, and how the programs were confined that it ran for them."""
+    counts = domain.counters()
+    ran = counts["asked"] - counts["hits"]
+    if not counts["asked"]:
+        return {}
+    held = {"confinement": enforcement(), "tools": TOOLS[domain.name]()} if ran else {}
+    return {"verdicts": {"asked": counts["asked"], "from_cache": counts["hits"], "ran": ran}} | held
+
+
+def _rust_tools() -> dict[str, str]:
+    from tiebreak.domains.rust.toolchain import toolchain
+
+    return {"rustc": toolchain().version.splitlines()[0], "target": toolchain().target}
+
+
+def _no_tools() -> dict[str, str]:
+    return {}
 
 
 def draw(job: Job) -> Drawn:
@@ -80,6 +102,7 @@ def _draw_fathom(job: Job) -> Drawn:
 
 
 OPENERS: Mapping[str, Callable[[Job], Domain]] = {"rust": _open_rust, "fathom": _open_fathom}
+TOOLS: Mapping[str, Callable[[], dict[str, str]]] = {"rust": _rust_tools, "fathom": _no_tools}
 SOURCES: Mapping[str, Callable[[Job], Drawn]] = {"rust": _draw_rust, "fathom": _draw_fathom}
 
 

@@ -24,7 +24,10 @@ def sample_run(job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = 
         return summary(plan, [], stopped=reason)
     cases = domain.load_cases(Path(job.input.cases))
     prompts = prompts_of(Path(job.input.prompts), cases)[:limit]
-    rows = sample(open_engine(job, sampling), domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
+    engine = open_engine(job, sampling)
+    stream = [*plan.stream, "<case>", "<sample>", "<turn>"]
+    job.resolved |= {"engine": engine.describe(), "seeds": {"root": plan.root_seed, "stream": stream}}
+    rows = sample(engine, domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
     return summary(plan, rows, stopped=None)
 
 

@@ -162,6 +162,15 @@ class Paths:
         """Provenance, one record for each job."""
         return self.root / "records"
 
+    def record(self, job: str) -> Path:
+        """The record of a job (`job_name`)."""
+        return self.records / f"{job}.json"
+
+    @property
+    def patches(self) -> Path:
+        """What the tree of the code had beside its commit, by digest."""
+        return self.records / "patches"
+
     @property
     def work(self) -> Path:
         """Unfinished work that a restart goes on from; no rule declares it as output, as Snakemake would empty it."""

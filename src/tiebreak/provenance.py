@@ -1,18 +1,22 @@
-"""Provenance: what a job read and made, with which code, on which machine. One record a job, in its first form."""
+"""Provenance: what a job read and made, with which code, on which machine. One record a job.
+
+A record is whole when its job can be run again from it and the same files come out (`publish.replay`).
+"""
 
 import os
 import platform
-import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from tiebreak.digest import file_digest, json_digest
+from tiebreak.patches import git, keep_patch, output, untracked
 
-VERSION = 1
+VERSION = 2
+LOCKS = ("requirements/project.txt", "flake.lock", "pyproject.toml")
 ENVIRONMENT = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 PACKAGES = (
     "torch",
@@ -36,13 +40,17 @@ def record(
     inputs: Sequence[tuple[str, str]],
     outputs: Sequence[tuple[str, str]],
     started: float,
-    confinement: Mapping[str, str] | None = None,
+    asked: str,
+    resolved: Mapping[str, Any],
+    patches: Path,
     devices: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The record of a finished job; `inputs` and `outputs` are (name, path) pairs, `started` is seconds since 1970.
 
-    confinement: of `sandbox.probe.enforcement`, where the job ran model-written code. devices: the GPUs it held.
+    asked: the study as the user named it. resolved: what the job settled for itself (engine, trainer, seed streams,
+    programs and by what they were confined). patches: where the patch of a changed tree is kept. devices: its GPUs.
     """
+    ended = time.time()
     return {
         "version": VERSION,
         "rule": rule,
@@ -50,17 +58,30 @@ def record(
         "params": dict(params),
         "inputs": [described(*item) for item in inputs],
         "outputs": [described(*item) for item in outputs],
-        "command": ["snakemake", *(path for _, path in outputs)],
-        "git": git_state(Path()),
-        "host": host(),
+        "command": command(asked, [path for _, path in outputs]),
+        "resolved": dict(resolved),
+        **surroundings(patches),
         "gpus": gpus(devices),
+        "started": stamp(started),
+        "ended": stamp(ended),
+        "seconds": round(ended - started, 3),
+    }
+
+
+def surroundings(patches: Path) -> dict[str, Any]:
+    """Where something is made: the state of the code, its locks, the machine, versions, and numbers of threads."""
+    return {
+        "git": git_state(Path(), patches),
+        "locks": {name: file_digest(Path(name)) for name in LOCKS if Path(name).is_file()},
+        "host": host(),
         "versions": versions(),
         "environment": environment(),
-        "confinement": None if confinement is None else dict(confinement),
-        "started": stamp(started),
-        "ended": stamp(time.time()),
-        "seconds": round(time.time() - started, 3),
     }
+
+
+def command(asked: str, outputs: Sequence[str]) -> list[str]:
+    """What makes these outputs again."""
+    return ["./dev", "snakemake", "--cores", "all", *outputs, "--config", f"study={asked}"]
 
 
 def described(name: str, path: str) -> dict[str, Any]:
@@ -110,7 +131,6 @@ def cpu_name() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-@lru_cache
 def versions() -> dict[str, str]:
     """Python, and the packages that results depend on, as installed."""
     found = {"python": platform.python_version()}
@@ -119,25 +139,24 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "absent"
-    return found
+    return found | ({"cuda": cuda} if (cuda := cuda_version()) else {})
 
 
-def git_state(folder: Path) -> dict[str, Any]:
-    """The commit of the code and whether the tree differs from it; nulls outside a repository."""
+def cuda_version() -> str | None:
+    """The CUDA that torch was built for, in a job that has loaded it; None for a CPU build."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else torch.version.cuda
+
+
+def git_state(folder: Path, patches: Path | None = None) -> dict[str, Any]:
+    """The commit of the code and whether the tree differs from it; nulls outside a repository.
+
+    patches: keep the difference there, named by its digest (`patch`), and name the code that git does not know.
+    """
     commit = git(folder, "rev-parse", "HEAD")
     changes = git(folder, "status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "dirty": None if commit is None or changes is None else bool(changes)}
-
-
-def git(folder: Path, *arguments: str) -> str | None:
-    """What a git command prints; None where it fails or there is no git."""
-    return output(["git", "-C", str(folder), *arguments])
-
-
-def output(command: Sequence[str]) -> str | None:
-    """What a command prints; None where it fails or is not there."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    state = {"commit": commit, "dirty": None if commit is None or changes is None else bool(changes)}
+    if patches is None or commit is None:
+        return state
+    found = {"patch": keep_patch(folder, patches) if changes else None, "untracked": untracked(folder)}
+    return state | {name: value for name, value in found.items() if value}

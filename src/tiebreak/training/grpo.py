@@ -22,6 +22,7 @@ from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.groups import Rollouts, Run, score
 from tiebreak.training.pool import Share, one_pass
 from tiebreak.training.progress import hush, show
+from tiebreak.training.resolved import keep_resolved
 
 MICRO_BATCH = 32
 
@@ -154,6 +155,7 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
         dataloader_pin_memory=False,
         model_init_kwargs={"dtype": "float32"},
     )
+    keep_resolved(config, work)
     trainer = TrimmedTrainer(
         model=str(model),
         reward_funcs=score,

@@ -13,6 +13,7 @@ from tiebreak.training.checkpoints import last_checkpoint
 from tiebreak.training.encode import Encoded
 from tiebreak.training.optim import Name, make_optimizer
 from tiebreak.training.progress import hush, loss_only, show
+from tiebreak.training.resolved import keep_resolved
 
 WINDOW = 16
 
@@ -152,6 +153,7 @@ def train(
     table = Dataset.from_list([{"input_ids": row.ids, "weights": row.weights} for row in picked])
     if recipe.accumulation > 1:
         table = table.add_column("total", step_totals(picked, recipe))
+    keep_resolved(config, work)
     trainer = WeightedTrainer(
         model=model,
         args=config,

@@ -90,6 +90,7 @@ class FathomDomain:
     ) -> tuple[list[Task], list[Reject]]:
         """The tasks whose program, run in the REPL, gives the gold answer; and what is wrong with the others."""
         found = []
+        self.asked += len(blueprints)
         for errors in self._pool.map(self._examine, blueprints):
             found.append(errors)
             progress(1)
@@ -162,7 +163,7 @@ class FathomDomain:
         return FathomReader(cases, self.tables)
 
     def counters(self) -> dict[str, int]:
-        """Turns whose code was run; nothing is remembered from one to another."""
+        """Turns, tasks and traces whose code was run; nothing is remembered from one to another."""
         return {"asked": self.asked, "hits": 0}
 
     def corpus(self, root_seed: int, size: int) -> Corpus:
@@ -184,6 +185,8 @@ class FathomDomain:
         most_calls: int = 2,
     ) -> list[list[TraceTurn]]:
         """One demonstration a case (`domains.fathom.traces`), with this domain's prompts."""
+
+        self.asked += len(cases)
 
         def one(case: Task) -> list[TraceTurn]:
             options = {"settings": self.settings, "detours": detours, "most_rounds": most_calls}
