@@ -29,12 +29,14 @@ class ReadCall(NamedTuple):
 @dataclass(frozen=True)
 class Reading:
     """reached: one of the reader's `phases`; slips: how often each of its `slips` occurs; rewards: by shape, and only
-    where the stored rollout says enough to compute them."""
+    where the stored rollout says enough to compute them; valid, success: as the turns alone say."""
 
     reached: str
     slips: Mapping[str, int]
     calls: tuple[ReadCall, ...]
     rewards: Mapping[str, float]
+    valid: bool = False
+    success: bool = False
 
 
 class Reader(Protocol):

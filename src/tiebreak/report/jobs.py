@@ -1,7 +1,7 @@
 """The jobs behind a report: from its inputs back to the blueprints, by the records that the jobs left."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,12 @@ from tiebreak.paths import job_name
 
 
 def jobs_behind(paths: Iterable[str], records: Path) -> list[dict[str, Any]]:
-    """The jobs that made `paths`, those that made their inputs, and so on, in the order in which they started.
+    """What the report shows of the jobs behind `paths` (see `records_behind`)."""
+    return [row(found) for found in records_behind(paths, records)]
+
+
+def records_behind(paths: Iterable[str], records: Path) -> list[dict[str, Any]]:
+    """The records of the jobs that made `paths`, of those that made their inputs, and so on, as they started.
 
     records: the folder of the study's records; an arm that the study no longer has is not behind anything. A path
     whose job left no record is passed over. Raises DataError for a damaged record.
@@ -23,7 +28,7 @@ def jobs_behind(paths: Iterable[str], records: Path) -> list[dict[str, Any]]:
             continue
         behind[job_of(found)] = found
         waiting += [item["path"] for item in found["inputs"]]
-    return [row(found) for _, found in sorted(behind.items(), key=start)]
+    return [found for _, found in sorted(behind.items(), key=start)]
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
@@ -44,7 +49,7 @@ def start(item: tuple[str, dict[str, Any]]) -> tuple[str, str]:
     return item[1]["started"], item[0]
 
 
-def job_of(record: dict[str, Any]) -> str:
+def job_of(record: Mapping[str, Any]) -> str:
     """The name of a record's job."""
     return job_name(record["rule"], record["wildcards"])
 

@@ -47,7 +47,9 @@ class FathomReader:
         facts = stated(rollout.turns) if rollout.facts is None else rollout.facts
         scored = {} if rollout.facts is None or rollout.stop == "error" else stored_terms(facts, self.tables)
         rewards = {name: reward(paid) for name, paid in scored.items()}
-        return Reading(reached(facts, case.answer), slips(facts), (), rewards)
+        answer = stated(rollout.turns)["answer"]
+        outcomes = answer is not None, is_correct(answer, case.answer)
+        return Reading(reached(facts, case.answer), slips(facts), (), rewards, *outcomes)
 
 
 def stated(turns: Sequence[Message]) -> dict[str, Any]:

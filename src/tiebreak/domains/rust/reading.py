@@ -52,6 +52,8 @@ class RustReader:
             slips(transcript),
             tuple(read_calls(case, transcript.answered)),
             {name: sum(terms(transcript, budget, table, facts).values()) for name, table in scored.items()},
+            transcript.valid,
+            transcript.first_success is not None,
         )
 
 

@@ -1,0 +1,1 @@
+"""What leaves the machine: releases, their crate, and the verification of what was released."""

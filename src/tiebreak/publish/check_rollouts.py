@@ -1,0 +1,203 @@
+"""Checks of stored rollouts, row by row, without running anything: which are there, their labels and prompts, the seed
+of every turn, and what their turns and facts say that they came to and are paid."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from tiebreak import tables
+from tiebreak.audits.stored import digest
+from tiebreak.chat import Message
+from tiebreak.domains.reading import Reader, Reading, StoredRollout
+from tiebreak.errors import DataError
+from tiebreak.paths import parse_run
+from tiebreak.publish.context import Context
+from tiebreak.publish.verdicts import Difference, Verdict, differs
+from tiebreak.sampling import prompts_of
+from tiebreak.seeds import derive
+
+ROWS = 2048
+TOLERANCE = 1e-9
+Row = dict[str, Any]
+Field = tuple[str, Any, Any]
+"""A field's name, what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What one table of rollouts must hold: `samples` of every prompt, drawn from the seeds of `stream`."""
+
+    path: Path
+    run: str
+    stream: tuple[str | int, ...]
+    repetition: int
+    prompts: Sequence[tuple[Any, list[Message]]]
+    samples: int
+    stopped: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many rollouts there must be."""
+        return 0 if self.stopped else len(self.prompts) * self.samples
+
+
+def sampled(context: Context) -> list[Sampled]:
+    """Every table of rollouts that the study asks for."""
+    study, paths = context.study, context.paths
+    cases = list(context.cases.values())
+    holdout, pool = (prompts_of(paths.prompts(name), cases) for name in ("holdout", "pool"))
+    found = []
+    for run in study.runs:
+        stopped = (paths.model(run) / "stopped.json").exists()
+        for rep in study.repetitions:
+            whole = Sampled(paths.rollouts(run, rep), run, ("eval", rep), rep, holdout, study.evaluation.k, stopped)
+            found.append(whole)
+        probe = pool[: study.probe.prompts]
+        found.append(Sampled(paths.probe(run), run, ("probe",), 0, probe, study.probe.samples, stopped))
+    if study.rlvr.pool is not None:
+        path = paths.root / "probes" / "bands" / "rollouts.parquet"
+        found.append(Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples))
+    return found
+
+
+def check_rollouts(context: Context) -> Iterator[Verdict]:
+    """A verdict on every table of rollouts."""
+    plans = sampled(context)
+    read = Readings(context.reader)
+    with tqdm(total=sum(plan.rows for plan in plans), desc="rollouts", unit="rollout", mininterval=1) as bar:
+        for plan in plans:
+            yield check_table(context, plan, read, bar)
+
+
+class Readings:
+    """A reader that reads equal conversations once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.seen: dict[bytes, Reading] = {}
+
+    def __call__(self, rollout: StoredRollout) -> Reading:
+        """The reading of a rollout."""
+        key = digest(rollout)
+        if key not in self.seen:
+            self.seen[key] = self.reader.read(rollout)
+        return self.seen[key]
+
+
+def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Verdict:
+    """The verdict on one table, with the first rollout that is not what it must be."""
+    name = context.named(plan.path)
+    problem = partial(Difference, name)
+    if not plan.path.is_file():
+        return differs(name, problem("", "absent", "a table of rollouts"))
+    expected = ((case, messages, sample) for case, messages, sample in keys(plan))
+    try:
+        schema = pq.read_schema(plan.path)
+        if not schema.equals(tables.rollouts(context.domain.facts)):
+            return differs(name, problem("schema", schema.to_string(), "the schema of rollouts"))
+        for row in rows(plan.path):
+            place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
+            wanted = next(expected, None)
+            if wanted is None or (row["case_id"], row["sample"]) != (wanted[0].case_id, wanted[2]):
+                key = None if wanted is None else f"case {wanted[0].case_id}, sample {wanted[2]}"
+                return differs(name, problem("rollout", f"case {row['case_id']}, sample {row['sample']}", key, place))
+            for field, found, right in fields(context, plan, row, wanted[0], wanted[1], read):
+                return differs(name, problem(field, found, right, place), plan.rows)
+            bar.update()
+    except (OSError, DataError, ValueError) as error:
+        return differs(name, problem("table", str(error), "a table that can be read"))
+    if (left := next(expected, None)) is not None:
+        return differs(name, problem("rollout", "absent", f"case {left[0].case_id}, sample {left[2]}"), plan.rows)
+    return Verdict(name, "bit-exact", "who, prompts, seeds of every turn, outcomes and rewards", plan.rows)
+
+
+def keys(plan: Sampled) -> Iterator[tuple[Any, list[Message], int]]:
+    """Case, prompt and sample of every row that must be there, in the table's order."""
+    if not plan.stopped:
+        for case, messages in sorted(plan.prompts, key=lambda pair: pair[0].case_id):
+            for sample in range(plan.samples):
+                yield case, messages, sample
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The rows of a table, a few in memory at a time."""
+    for batch in pq.ParquetFile(path).iter_batches(ROWS):
+        yield from batch.to_pylist()
+
+
+def fields(
+    context: Context, plan: Sampled, row: Row, case: Any, messages: Sequence[Message], read: Readings
+) -> Iterator[Field]:
+    """The fields of a rollout that are not what they must be."""
+    turns = row["turns"]
+    told = read(StoredRollout(row["case_id"], turns, row["stop"], row["facts"]))
+    for pairs in (
+        labels(context, plan, row, case),
+        opening(turns, messages),
+        seeds(context, plan, row),
+        counted(row),
+        outcomes(row, told),
+        rewards(plan, row, told),
+    ):
+        yield from ((name, found, right) for name, found, right in pairs if found != right)
+
+
+def labels(context: Context, plan: Sampled, row: Row, case: Any) -> Iterator[Field]:
+    """Who was sampled on what."""
+    arm, seed = parse_run(plan.run)
+    yield "arm", row["arm"], arm
+    yield "training_seed", row["training_seed"], seed
+    yield "repetition", row["repetition"], plan.repetition
+    yield "root_seed", row["root_seed"], context.study.root_seed
+    for name in ("family", "template", "difficulty"):
+        yield name, row[name], getattr(case, name)
+
+
+def opening(turns: Sequence[Row], messages: Sequence[Message]) -> Iterator[Field]:
+    """The prompt, turn by turn."""
+    for number, message in enumerate(messages):
+        turn = turns[number] if number < len(turns) else {"role": None, "content": None}
+        yield f"turns[{number}].role", turn["role"], message["role"]
+        yield f"turns[{number}].content", turn["content"], message["content"]
+
+
+def seeds(context: Context, plan: Sampled, row: Row) -> Iterator[Field]:
+    """The seed of every turn that the model wrote; no other turn has one."""
+    own = 0
+    for number, turn in enumerate(row["turns"]):
+        right = None
+        if turn["role"] == "assistant":
+            right = derive(context.study.root_seed, *plan.stream, row["case_id"], row["sample"], own)
+            own += 1
+        yield f"turns[{number}].sampling_seed", turn["sampling_seed"], right
+
+
+def counted(row: Row) -> Iterator[Field]:
+    """Tokens of the turns against their sum, and truncation against how it stopped."""
+    own = [turn["tokens"] or 0 for turn in row["turns"] if turn["role"] == "assistant"]
+    yield "new_tokens", row["new_tokens"], sum(own)
+    if row["stop"] != "error":
+        yield "truncated", row["truncated"], row["stop"] == "tokens"
+
+
+def outcomes(row: Row, told: Reading) -> Iterator[Field]:
+    """Outcomes against what the turns say; a grade is for a rollout that ended."""
+    yield "graded is null", row["graded"] is None, row["stop"] == "error"
+    if row["stop"] != "error":
+        yield "valid", row["valid"], told.valid
+        yield "success", row["success"], told.success
+
+
+def rewards(plan: Sampled, row: Row, told: Reading) -> Iterator[Field]:
+    """The stored rewards (under the run's own shape) against those that turns and facts give."""
+    stored: Mapping[str, float] = dict(row["rewards"])
+    shapes = [shape for shape in told.rewards if shape == parse_run(plan.run)[0]]
+    yield "shapes of rewards", sorted(stored), shapes
+    for shape in shapes:
+        if abs(stored[shape] - told.rewards[shape]) >= TOLERANCE:
+            yield f"rewards.{shape}", stored[shape], told.rewards[shape]

@@ -1,0 +1,65 @@
+"""Many small files as one: a zip whose bytes depend on its members' names and bytes alone."""
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from tiebreak.errors import DataError
+
+MOMENT = (1980, 1, 1, 0, 0, 0)
+UNIX, PLAIN_FILE = 3, 0o100644 << 16
+MOST_BYTES = 64 << 30
+CHUNK = 1 << 20
+
+
+def write_pack(pack: Path, root: Path, members: Iterable[str]) -> None:
+    """Write the files of these names under `root` into `pack`, in the order of their names.
+
+    Parquet is stored as it is, all else deflated (zlib's level 6; another zlib may deflate to other bytes).
+    """
+    pack.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(pack, "w") as archive:
+        for name in sorted(members):
+            info = zipfile.ZipInfo(name, MOMENT)
+            info.create_system, info.external_attr = UNIX, PLAIN_FILE
+            info.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+            info.file_size = (root / name).stat().st_size
+            with (root / name).open("rb") as source, archive.open(info, "w") as target:
+                while chunk := source.read(CHUNK):
+                    target.write(chunk)
+
+
+def unpack(pack: Path, root: Path) -> list[str]:
+    """Write the members of `pack` under `root`; returns their names. Raises DataError, naming the pack, for a damaged
+    one, for a name that leads elsewhere or stands there twice, and for a file that is there already."""
+    try:
+        with zipfile.ZipFile(pack) as archive:
+            infos = archive.infolist()
+            check(pack, infos)
+            for info in infos:
+                write_member(archive, info, root / info.filename)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+        raise DataError(f"{pack}: cannot be unpacked ({error}); fetch the release again") from None
+    return [info.filename for info in infos]
+
+
+def check(pack: Path, infos: list[zipfile.ZipInfo]) -> None:
+    """Refuse what no pack of ours holds."""
+    seen: set[str] = set()
+    for info in infos:
+        parts = PurePosixPath(info.filename)
+        if parts.is_absolute() or ".." in parts.parts or info.is_dir() or "\\" in info.filename:
+            raise DataError(f"{pack}: member {info.filename!r} leads out of the pack or is no file; it is no release's")
+        if info.filename in seen:
+            raise DataError(f"{pack}: member {info.filename} stands there twice; a pack holds a name once")
+        seen.add(info.filename)
+    if (total := sum(info.file_size for info in infos)) > MOST_BYTES:
+        raise DataError(f"{pack}: would unpack to {total} bytes, at most {MOST_BYTES} are expected")
+
+
+def write_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+    """Write one member, which must not be there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(info) as source, path.open("xb") as target:
+        while chunk := source.read(CHUNK):
+            target.write(chunk)
