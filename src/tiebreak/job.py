@@ -172,7 +172,7 @@ class Job:
             patches=self.paths.patches,
             devices=self.devices,
         )
-        self.write_json(self.paths.record(self.name), found)
+        write_json(self.paths.record(self.name), found, ordered=True)
 
     def surroundings(self) -> dict[str, Any]:
         """The code's state, the machine and the versions, for a page that this job writes; in a replay as recorded."""
@@ -181,9 +181,12 @@ class Job:
         return {name: self.recorded[name] for name in ("git", "locks", "host", "versions", "environment")}
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file, sorted and indented, whole or not at all. NaN is refused: JSON has none."""
-    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+def write_json(path: Path, value: Any, *, ordered: bool = False) -> None:
+    """Write a JSON file, indented, whole or not at all. NaN is refused: JSON has none.
+
+    ordered: the keys keep their order, where it says something (the arms of a study); else they are sorted.
+    """
+    text = json.dumps(value, indent=1, sort_keys=not ordered, ensure_ascii=False, allow_nan=False) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     unfinished.write_text(text, encoding="utf-8")

@@ -28,7 +28,10 @@ PACKAGES = (
     "safetensors",
     "pyarrow",
     "pandas",
+    "numpy",
     "scipy",
+    "matplotlib",
+    "snakemake",
 )
 
 

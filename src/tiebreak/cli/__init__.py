@@ -26,6 +26,7 @@ COMMANDS = (
     "published",
     "replay",
     "score",
+    "verify",
 )
 
 

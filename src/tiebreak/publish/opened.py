@@ -63,7 +63,7 @@ def put_records(release: Path, paths: Paths) -> list[dict[str, Any]]:
     """Write the records of `release`, and the patches that they name, where the study's jobs keep theirs."""
     records = read_records(release)
     for record in records:
-        write_json(paths.record(plain_name(job_of(record))), record)
+        write_json(paths.record(plain_name(job_of(record))), record, ordered=True)
     for patch in sorted((release / "patches").glob("*.patch")):
         put(patch, paths.patches / patch.name, copies=True)
     return records

@@ -15,21 +15,18 @@ LINES = "records.jsonl"
 TRAININGS = ("sft", "rlvr")
 
 
-def starts(paths: Paths, arms: Iterable[str]) -> list[str]:
-    """What a release is of: the report and the audits, each arm's summary, and the counts of SFT's tokens."""
-    made = [paths.report, paths.audits, *map(paths.summary, arms), paths.root / "data" / "sft_tokens.json"]
-    return [str(path) for path in made]
-
-
-def behind(paths: Paths, arms: Iterable[str]) -> Sequence[Record]:
-    """The records of all jobs behind a release, in the order in which they started.
+def behind(paths: Paths) -> Sequence[Record]:
+    """The records of all jobs behind a release, in the order in which they started: behind the report, the summary of
+    each arm that the analysis is of, and the counts of SFT's tokens.
 
     Raises DataError where the report was not made, or the record of its job is gone.
     """
-    found = records_behind(starts(paths, arms), paths.records)
-    if "report" not in {record["rule"] for record in found}:
+    analysis = paths.record("analysis")
+    if not analysis.is_file() or not paths.record("report").is_file():
         raise DataError(f"{paths.report}: no record tells how it was made; run ./dev snakemake --cores all first")
-    return found
+    arms = json.loads(analysis.read_text(encoding="utf-8"))["params"]["arms"]
+    starts = [paths.report, *map(paths.summary, arms), paths.root / "data" / "sft_tokens.json"]
+    return records_behind(map(str, starts), paths.records)
 
 
 def made(record: Record) -> dict[str, str]:
@@ -89,5 +86,5 @@ def model_digests(records: Iterable[Record]) -> dict[str, str]:
 
 def write_lines(path: Path, records: Iterable[Record]) -> None:
     """All records, one a line, sorted by the names of their jobs."""
-    lines = [json.dumps(dict(record), sort_keys=True, ensure_ascii=False) for record in sorted(records, key=job_of)]
+    lines = [json.dumps(dict(record), ensure_ascii=False) for record in sorted(records, key=job_of)]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

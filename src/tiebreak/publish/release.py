@@ -49,7 +49,7 @@ def build(paths: Paths, study: Study, card: Card) -> Path:
     Runs where the workflow runs, as the records' paths are relative. Raises DataError where a file is missing, is not
     what its job made, or where the release would have too many files.
     """
-    records = behind(paths, study.arms)
+    records = behind(paths)
     out = folder_of(paths)
     unfinished = out.with_name(f".{out.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -65,20 +65,21 @@ def build(paths: Paths, study: Study, card: Card) -> Path:
 
 def fill(release: Path, paths: Paths, study: Study, records: Sequence[Record], names: Sequence[str]) -> None:
     """Everything but what describes the release; `names` are the results that it holds."""
-    write_json(release / "study.json", {"format": FORMAT, "study": study.model_dump(mode="json", by_alias=True)})
+    told = {"format": FORMAT, "study": study.model_dump(mode="json", by_alias=True)}
+    write_json(release / "study.json", told, ordered=True)
     (release / "LICENSE").write_text(license_text(study), encoding="utf-8")
     put_results(release / "results", paths.root, names)
     write_lines(release / LINES, records)
     put_patches(release, paths, records)
     copy(Path("Snakefile"), release / crate.WORKFLOW)
-    write_tables(
-        release / "tables",
-        [paths.rollouts(run, repetition) for run in study.runs for repetition in study.repetitions],
-        {run: paths.steps(run) for run in study.trained_runs},
-        study=study.name,
-        root_seed=study.root_seed,
-        k=study.evaluation.k,
-    )
+    put_tables(release / "tables", paths, study)
+
+
+def put_tables(folder: Path, paths: Paths, study: Study) -> None:
+    """The tables that people load, made of the results; `verify` makes them again and compares."""
+    rollouts = [paths.rollouts(run, repetition) for run in study.runs for repetition in study.repetitions]
+    steps = {run: paths.steps(run) for run in study.trained_runs}
+    write_tables(folder, rollouts, steps, study=study.name, root_seed=study.root_seed, k=study.evaluation.k)
 
 
 def describe(

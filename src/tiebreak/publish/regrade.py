@@ -1,0 +1,199 @@
+"""Stored rollouts, played again in the sandbox: the model's turns as stored, all else anew.
+
+Every reply, how it stopped, outcomes, facts, rewards and the grade must come out as they are stored. Only what the
+model wrote is taken as it stands; who wrote it shows a rerun (`publish.rerun`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from tiebreak.audits.stored import json_lines
+from tiebreak.chat import Message
+from tiebreak.domains.base import Domain, Episode
+from tiebreak.paths import parse_run
+from tiebreak.publish.check_rollouts import Field, rows, sampled
+from tiebreak.publish.context import Context
+from tiebreak.publish.verdicts import Difference, Verdict, differs
+from tiebreak.seeds import stream
+
+BATCH = 256
+Place = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A stored rollout: where it stands, its case, its conversation, how it stopped, what it came to.
+
+    opening: how many turns the prompt has. tokens: of each of the model's turns. outcome: the fields that must come
+    out again; rewards by shape; terms of one shape where they are stored.
+    """
+
+    file: str
+    place: Place
+    case_id: str
+    turns: Sequence[Mapping[str, Any]]
+    tool_rounds: int
+    stop: str
+    outcome: Mapping[str, Any]
+    rewards: Mapping[str, float | None]
+    terms: Mapping[str, Mapping[str, float]]
+
+    @property
+    def opening(self) -> int:
+        """How many turns the prompt has."""
+        return next((place for place, turn in enumerate(self.turns) if turn["role"] == "assistant"), len(self.turns))
+
+
+def check_grades(context: Context, wanted: int | None) -> Iterator[Verdict]:
+    """Play rollouts again: all (None), or as many as `wanted`, drawn with a seed from the release's own digest."""
+    total = number_of(context)
+    picked = range(total) if wanted is None or wanted >= total else pick(context, total, wanted)
+    count, lost, verdict = 0, 0, None
+    with tqdm(total=len(picked), desc="played again", unit="rollout", mininterval=1) as bar:
+        for batch in batches(told for place, told in enumerate(stored(context)) if place in picked):
+            ended = [told for told in batch if told.stop != "error"]
+            if (difference := first_difference(context, ended)) is not None:
+                verdict = differs("rollouts played again", difference, count)
+                break
+            count, lost = count + len(ended), lost + len(batch) - len(ended)
+            bar.update(len(batch))
+    of = f"of {total} stored, evaluations, probes and trainings" + (f"; {lost} ended in an error" if lost else "")
+    yield verdict or Verdict("rollouts played again", "bit-exact", f"replies, outcomes, rewards, grades; {of}", count)
+
+
+def number_of(context: Context) -> int:
+    """How many rollouts are stored."""
+    trainings = (json_lines(context.paths.groups(run)) for run in context.study.trained_runs)
+    tables = sum(pq.read_metadata(plan.path).num_rows for plan in sampled(context))
+    return tables + sum(len(group["turns"]) for groups in trainings for group in groups)
+
+
+def pick(context: Context, total: int, wanted: int) -> frozenset[int]:
+    """A random sample of places, the same for the same release."""
+    return frozenset(stream(context.study.root_seed, "regrade", context.manifest.science).sample(range(total), wanted))
+
+
+def batches(items: Iterable[Told]) -> Iterator[list[Told]]:
+    """The rollouts in lists of BATCH."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch
+
+
+def stored(context: Context) -> Iterator[Told]:
+    """Every stored rollout of the study."""
+    for plan in sampled(context):
+        rounds = context.study.rlvr.tool_rounds if plan.stream[0] == "bands" else context.study.evaluation.tool_rounds
+        for row in rows(plan.path):
+            place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
+            outcome = {name: row[name] for name in ("valid", "success", "graded", "facts")}
+            shared = (context.named(plan.path), place, row["case_id"], row["turns"], rounds, row["stop"], outcome)
+            yield Told(*shared, dict(row["rewards"]), {})
+    for run in context.study.trained_runs:
+        path = context.paths.groups(run)
+        for group in json_lines(path):
+            yield from trained(context, context.named(path), run, group)
+
+
+def trained(context: Context, file: str, run: str, group: Mapping[str, Any]) -> Iterator[Told]:
+    """The rollouts of a training's group."""
+    arm, rounds = parse_run(run)[0], context.study.rlvr.tool_rounds
+    for sample, turns in enumerate(group["turns"]):
+        place = {"run": run, "step": group["step"], "group": group["group"], "case": group["case_id"], "sample": sample}
+        outcome = {name: group[name][sample] for name in ("valid", "success", "graded")}
+        shared = (file, place, group["case_id"], turns, rounds, group["stop"][sample], outcome)
+        yield Told(*shared, {arm: group["rewards"][sample]}, {arm: group["terms"][sample]})
+
+
+def first_difference(context: Context, batch: Sequence[Told]) -> Difference | None:
+    """The first field of these rollouts that comes out otherwise."""
+    episodes = play_again(context.domain, context.cases, batch)
+    outcomes, grades = context.domain.outcomes(episodes), context.domain.grades(episodes)
+    for told, episode, outcome, graded in zip(batch, episodes, outcomes, grades, strict=True):
+        anew = dict(outcome) | {"graded": graded}
+        for field, found, right in apart(context, told, episode, anew):
+            return Difference(told.file, field, found, right, told.place)
+    return None
+
+
+def apart(context: Context, told: Told, episode: Episode, anew: Mapping[str, Any]) -> Iterator[Field]:
+    """The fields of a rollout that came out otherwise: stored, then anew."""
+    for number, (one, other) in enumerate(zip(told.turns, padded(episode.messages, len(told.turns)), strict=False)):
+        for name in ("role", "content"):
+            if one[name] != other[name]:
+                yield f"turns[{number}].{name}", one[name], other[name]
+    if len(episode.messages) != len(told.turns):
+        yield "turns", len(told.turns), len(episode.messages)
+    if told.stop != anew["stop"]:
+        yield "stop", told.stop, anew["stop"]
+    for name, value in told.outcome.items():
+        right = plain(context, anew[name]) if name == "facts" else anew[name]
+        if value != right:
+            yield name, value, right
+    for shape, value in told.rewards.items():
+        if value is None or abs(value - anew["rewards"][shape]) >= 1e-9:
+            yield f"rewards.{shape}", value, anew["rewards"][shape]
+    for shape, terms in told.terms.items():
+        if dict(terms) != (paid := dict(context.domain.terms(episode, shape))):
+            yield f"terms.{shape}", dict(terms), paid
+
+
+def plain(context: Context, facts: Any) -> Any:
+    """Facts as a table gives them back."""
+    import pyarrow as pa
+
+    return pa.array([facts], context.domain.facts).to_pylist()[0]
+
+
+def padded(messages: Sequence[Message], length: int) -> list[Message]:
+    """Messages, and empty ones where more are stored."""
+    return [*messages, *[Message(role="", content="")] * (length - len(messages))]
+
+
+def play_again(domain: Domain, cases: Mapping[str, Any], batch: Sequence[Told]) -> list[Episode]:
+    """The episodes of stored rollouts, the model's turns said again, in step."""
+    episodes = [start(domain, cases, told) for told in batch]
+    said = [iter(own_turns(told)) for told in batch]
+    live = list(range(len(batch)))
+    while live:
+        for row in live:
+            say(episodes[row], batch[row], next(said[row], None))
+        live = [row for row in live if episodes[row].stop is None]
+        domain.answer([episodes[row] for row in live])
+        live = [row for row in live if episodes[row].stop is None]
+    return episodes
+
+
+def start(domain: Domain, cases: Mapping[str, Any], told: Told) -> Episode:
+    """A fresh episode after the stored prompt."""
+    opening = [Message(role=turn["role"], content=turn["content"]) for turn in told.turns[: told.opening]]
+    return domain.episode(cases[told.case_id], opening, tool_rounds=told.tool_rounds)
+
+
+def own_turns(told: Told) -> list[tuple[str, int, bool]]:
+    """The model's turns: text, tokens that it wrote up to there, and whether a limit cut this one."""
+    own = [turn for turn in told.turns if turn["role"] == "assistant"]
+    total, found = 0, []
+    for number, turn in enumerate(own, 1):
+        total += turn.get("tokens") or 0
+        found.append((turn["content"], total, told.stop == "tokens" and number == len(own)))
+    return found
+
+
+def say(episode: Episode, told: Told, turn: tuple[str, int, bool] | None) -> None:
+    """Say a stored turn; a conversation that has none left, though its episode goes on, was cut."""
+    if turn is None:
+        episode.halt("error")
+        return
+    text, tokens, cut = turn
+    if cut:
+        episode.messages.append({"role": "assistant", "content": text})
+        episode.halt("tokens")
+    else:
+        episode.act(text)
+    episode.count((told.outcome.get("facts") or {}).get("prompt_tokens", 0), tokens)

@@ -1,0 +1,71 @@
+"""Verification of a release, from its folder and nothing else: all that is said, computed again and compared."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiebreak.errors import DataError
+from tiebreak.publish import check_derived, check_files, manifest
+from tiebreak.publish.check_replays import check_replays
+from tiebreak.publish.check_rollouts import check_rollouts
+from tiebreak.publish.context import Context, opening
+from tiebreak.publish.regrade import check_grades
+from tiebreak.publish.release import Card
+from tiebreak.publish.rerun import check_rerun
+from tiebreak.publish.verdicts import Difference, Verdict, differs
+
+
+@dataclass(frozen=True)
+class Options:
+    """regrade: how many rollouts are played again in the sandbox; None is all, and all cases and traces as well.
+    models: a folder with a folder for each run's model. rerun: the arm or run whose repetition 0 is sampled again.
+    card: what renders README.md."""
+
+    regrade: int | None = 0
+    models: Path | None = None
+    rerun: str | None = None
+    card: Card | None = None
+
+
+def verify(release: Path, options: Options) -> Iterator[Verdict]:
+    """The verdicts on a release, one at a time. Raises DataError where the folder is no release at all.
+
+    Every check goes on to its own first difference; a check that cannot even read what it needs fails with the reason.
+    """
+    yield from check_files.check_manifest(release, manifest.read(release))
+    with opening(release) as context:
+        for check in checks(context, options):
+            yield from safely(check)
+
+
+def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator[Verdict]]]:
+    """All checks, what is cheap and telling first."""
+    yield lambda: check_files.check_jobs(context)
+    yield lambda: check_files.check_records(context)
+    yield lambda: check_files.check_science(context)
+    yield lambda: check_files.check_models(context, options.models)
+    yield lambda: check_files.check_code(context)
+    yield lambda: check_rollouts(context)
+    yield lambda: check_derived.check_summaries(context)
+    yield lambda: check_derived.check_decisions(context)
+    yield lambda: check_derived.check_training(context)
+    yield lambda: check_derived.check_bands(context)
+    yield lambda: check_derived.check_tables(context)
+    yield lambda: check_replays(context, programs=options.regrade is None)
+    yield lambda: check_derived.check_card(context, options.card)
+    yield lambda: check_derived.check_crate(context)
+    if options.regrade != 0:
+        yield lambda: check_grades(context, options.regrade)
+    if options.rerun is not None:
+        yield lambda: check_rerun(context, str(options.rerun), options.models)
+
+
+def safely(check: Callable[[], Iterator[Verdict]]) -> Iterator[Verdict]:
+    """The verdicts of a check; where it breaks, that is a failing verdict: a forged file may break anything."""
+    try:
+        yield from check()
+    except DataError as error:
+        yield differs("a check", Difference("release", "", str(error), "files that can be read"))
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        yield differs("a check", Difference("release", "", said, "files that can be checked"))
