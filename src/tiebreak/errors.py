@@ -39,3 +39,7 @@ class DataError(TiebreakError):
 
 class GateError(TiebreakError):
     """A gate said stop."""
+
+
+class HubError(TiebreakError):
+    """A release that the hub refuses, or that is not fit for it."""

@@ -15,9 +15,10 @@ from tiebreak.sections.data import Data
 from tiebreak.sections.evaluation import EvaluationPlan, Probe
 from tiebreak.sections.fathom import FathomArm, ReplSection, TaskData
 from tiebreak.sections.model import Model, Toolbox
+from tiebreak.sections.publish import Publish
 from tiebreak.sections.rlvr import RlvrPlan
 from tiebreak.sections.sft import Sft
-from tiebreak.sections.statistics import Publish, Statistics
+from tiebreak.sections.statistics import Statistics
 from tiebreak.study_errors import first_error, shown
 from tiebreak.yaml_files import load_mapping
 

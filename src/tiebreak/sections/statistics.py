@@ -1,4 +1,4 @@
-"""Sections `statistics` and `publish`."""
+"""Section `statistics`."""
 
 from typing import Literal
 
@@ -15,14 +15,3 @@ class Statistics(Section):
         "template", description="what the bootstrap resamples", examples=["template"]
     )
     resamples: int = Field(10_000, ge=100, description="bootstrap resamples", examples=[10_000])
-
-
-class Publish(Section):
-    """Where a release goes."""
-
-    dataset: str | None = Field(
-        None,
-        pattern=r"^[\w.-]+/[\w.-]+$",
-        description="the hub dataset, owner/name; null is nowhere",
-        examples=["null"],
-    )
