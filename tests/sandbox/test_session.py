@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Timer
 
 import pytest
 
@@ -96,3 +97,11 @@ def test_a_sandbox_that_cannot_be_made_is_no_end_of_a_program(monkeypatch: pytes
     monkeypatch.setattr(bubblewrap, "command", broken)
     with pytest.raises(SandboxError, match="no/such/folder"):
         shell("echo").receive(soon())
+
+
+def test_another_thread_can_have_it_ended() -> None:
+    session = python("while True: time.sleep(1)")
+    Timer(0.2, setattr, (session, "abandoned", True)).start()
+    started = time.monotonic()
+    assert session.receive(soon(60)) is None
+    assert session.end == "time" and time.monotonic() - started < 30

@@ -39,6 +39,7 @@ class Session:
 
     def __init__(self, argv: Sequence[str], box: Box, limits: Limits) -> None:
         self.end: End | None = None
+        self.abandoned = False  # may be set by any thread: the one that waits in `receive` then ends the program
         self._limits = limits
         self._stack = contextlib.ExitStack()
         self._kill = weakref.finalize(self, self._stack.close)
@@ -79,9 +80,9 @@ class Session:
         """The next frame, waited for until `deadline` (of time.monotonic); None when the session is over."""
         while self.end is None:
             found, frame = self._next_frame()
-            if found:
+            if found and not self.abandoned:
                 return frame
-            if self.end is None and time.monotonic() > deadline:
+            if self.end is None and (self.abandoned or time.monotonic() > deadline):
                 self._over("time")
             elif self.end is None and self._census.crowded():
                 self._over("crowd")

@@ -134,6 +134,10 @@ class FathomEpisode:
         self._open = []
         self._repl.close()
 
+    def abandon(self) -> None:
+        """Have the code that runs ended soon, so that `run` returns; for another thread than that of `run`."""
+        self._repl.abandon()
+
     @property
     def _written(self) -> list[Message]:
         return [turn for turn in self.messages[self._opening :] if turn["role"] == "assistant"]

@@ -67,6 +67,11 @@ class Repl:
             self._session.close()
             self._session = None
 
+    def abandon(self) -> None:
+        """Have the program ended soon by the thread that runs a block; for any other thread."""
+        if (session := self._session) is not None:
+            session.abandoned = True
+
     def _block(self, code: str, ran: Ran) -> None:
         session = self._session or self._start()
         self._number += 1
