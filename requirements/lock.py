@@ -1,39 +1,71 @@
-"""Write `project.txt`, the hash-locked closure of `project.in`: `python requirements/lock.py` (needs `uv` on PATH).
+"""Write the locks with hashes, `project.txt` and `cuda.txt`: `python requirements/lock.py` (needs `uv` on PATH).
 
-What the lock holds already keeps its version; remove its lines, or the file, to let it move.
+What a lock holds already keeps its version; remove its lines, or the file, to let it move.
 
-The lock names no index: pip asks the one that its machine is configured for. torch is the CPU build (`+cpu`), from a
-folder of wheels that PIP_FIND_LINKS names. The registry's builds must not stand beside it: pip prefers a file whose
-hash the index already told it, and would take the CUDA build, without the libraries that that build needs.
+`project.txt` is the closure of `project.in`, with torch's CPU build (`+cpu`) for x86-64, from a folder of wheels that
+PIP_FIND_LINKS names. The registry's builds must not stand beside it: pip prefers a file whose hash the index already
+told it, and would take the CUDA build without the libraries which that needs. So these stand in `cuda.txt`: torch
+again, as the registry has it, and what it needs beside, for x86-64 and aarch64. No lock names an index: pip asks the
+one that its machine is configured for.
 """
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 HEADER = "# The hash-locked closure of project.in; remake with `python requirements/lock.py`.\n"
+CUDA_HEADER = "# Takes the place of torch in project.txt where TIEBREAK_TORCH is cuda; remade with it.\n"
+MACHINES = ("x86_64-manylinux_2_28", "aarch64-manylinux_2_28")
+
+
+def pinned_python() -> str:
+    """The Python that the locks are for."""
+    return str(tomllib.loads((HERE.parent / "pyproject.toml").read_text())["tool"]["tiebreak"]["python"])
+
+
+def compiled(out: Path, *options: str) -> str:
+    """The closure of project.in with hashes, by uv; what `out` holds already keeps its version."""
+    command = ["uv", "pip", "compile", str(HERE / "project.in"), "--quiet", "--generate-hashes", "--no-annotate"]
+    command += ["--no-emit-index-url", "--no-header", "--python-version", pinned_python(), "-o", str(out), *options]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return out.read_text()
+
+
+def entries(lock: str) -> dict[str, str]:
+    """The entries of a lock by package: its line and those of its hashes."""
+    found = re.findall(r"^(([\w.-]+)(?:\[[^]]*\])?==.*\n(?:    .*\n)*)", lock, re.MULTILINE)
+    return {name: text for text, name in found}
 
 
 def main() -> None:
-    """Compile the lock and write it."""
+    """Compile the locks and write them."""
     wheels = os.environ.get("PIP_FIND_LINKS")
     if not wheels:
         sys.exit("requirements/lock.py: PIP_FIND_LINKS must name a folder that holds the CPU wheel of torch")
-    command = [
-        "uv",
-        "pip",
-        "compile",
-        str(HERE / "project.in"),
-        "--generate-hashes",
-        "--no-emit-index-url",
-        "--no-header",
-    ]
     lock = HERE / "project.txt"
-    command += ["--quiet", "--no-annotate", "--python-version", "3.11", "--find-links", wheels, "-o", str(lock)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    lock.write_text(HEADER + lock.read_text())
+    lock.write_text(HEADER + compiled(lock, "--find-links", wheels))
+    (HERE / "cuda.txt").write_text(CUDA_HEADER + "".join(cuda(entries(lock.read_text()))))
+
+
+def cuda(project: dict[str, str]) -> list[str]:
+    """The entries for torch as the registry has it, with all else as in `project`; equal for both machines."""
+    scratch, constraints = HERE / "cuda.new", HERE / "constraints.new"
+    constraints.write_text("".join(text.split(" ")[0] + "\n" for name, text in project.items() if name != "torch"))
+    try:
+        first, second = (
+            entries(compiled(scratch, "--python-platform", machine, "--constraints", str(constraints)))
+            for machine in MACHINES
+        )
+    finally:
+        scratch.unlink(missing_ok=True)
+        constraints.unlink()
+    if first != second:
+        sys.exit(f"requirements/lock.py: {' and '.join(MACHINES)} need other packages: {first.keys() ^ second.keys()}")
+    return [text for name, text in sorted(first.items()) if project.get(name) != text]
 
 
 if __name__ == "__main__":

@@ -20,12 +20,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements" / "project.txt"
+CUDA_LOCK = ROOT / "requirements" / "cuda.txt"
+TORCH = "TIEBREAK_TORCH"  # cpu, or cuda for the registry's build
+ENTRY = re.compile(r"^(([\w.-]+)(?:\[[^]]*\])?==.*\n(?:[ \t]+.*\n)*)", re.MULTILINE)
 TOOLS = {"cargo": ["cargo"], "cc": ["gcc", "libc6-dev"], "bwrap": ["bubblewrap"]}  # command: Debian's packages
-FOR_TESTS = {"chromium": ["chromium"], "scontrol": ["slurm-wlm", "munge"]}  # skipped where missing; CI wants them
+FOR_TESTS = {  # their tests are skipped where they are missing; CI wants them
+    "chromium": ["chromium"],
+    "scontrol": ["slurm-wlm", "munge"],
+    "nix": ["nix-bin"],
+    "shellcheck": ["shellcheck"],
+}
 UNLISTED = {"pip", "setuptools", "wheel", "tiebreak"}  # may be there without being in the lock
 TORCH_MEND = (
     "The lock asks for torch's CPU build, which the registry lacks: let PIP_FIND_LINKS name a folder that holds its "
-    "wheel, or PIP_EXTRA_INDEX_URL PyTorch's CPU index. The locked wheel is for Python 3.11 (TIEBREAK_PYTHON picks it)"
+    "wheel, or PIP_EXTRA_INDEX_URL PyTorch's CPU index. The locked wheel is for Python {python} on x86-64 "
+    "(TIEBREAK_PYTHON picks it). TIEBREAK_TORCH=cuda takes the registry's build, of several GB"
 )
 
 
@@ -100,7 +109,26 @@ def reason(lines: list[str]) -> str:
     """What of a failed command's output tells the cause: pip's errors, else the last lines; and the mend for torch."""
     errors = [line for line in lines if line.lstrip().startswith(("ERROR", "error:"))]
     text = "".join(errors or lines[-8:]).rstrip()
-    return f"{text}\n{TORCH_MEND}" if "for torch==" in text else text
+    return f"{text}\n{torch_mend()}" if "for torch==" in text else text
+
+
+def torch_mend() -> str:
+    """What to do where the locked build of torch is not found or does not run."""
+    if os.environ.get(TORCH) == "cuda":
+        return f"{TORCH}=cuda asks for torch as the registry has it; without a GPU {TORCH}=cpu is enough"
+    return TORCH_MEND.format(python=pinned().get("python", "as locked"))
+
+
+def pinned() -> dict[str, str]:
+    """pyproject.toml's `[tool.tiebreak]`, the pinned versions; nothing in a project without."""
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text()).get("tool", {})
+    return dict(tool.get("tiebreak", {}))
+
+
+def locked_packages() -> dict[str, str]:
+    """The locked packages, each with the lines that say its version and hashes."""
+    locks = [LOCK, CUDA_LOCK] if os.environ.get(TORCH) == "cuda" else [LOCK]
+    return {canonical(name): text for lock in locks for text, name in ENTRY.findall(lock.read_text() + "\n")}
 
 
 def canonical(name: str) -> str:
@@ -144,17 +172,18 @@ def create(venv: Venv) -> None:
 
 def install(venv: Venv) -> None:
     """Bring the environment to the lock: its packages, the project itself, nothing else."""
-    lock = LOCK.read_text()
-    names = {canonical(name) for name in re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==", lock, re.MULTILINE)}
-    title = f"installing {len(names)} locked packages"
+    packages = locked_packages()
+    lock = venv.path / "lock.txt"
+    lock.write_text("".join(packages.values()))
+    title = f"installing {len(packages)} locked packages"
     say(title)
-    venv.pip("--require-hashes", "--no-deps", "-r", str(LOCK), title=title, total=len(names))
-    if strays := venv.strays(names):
+    venv.pip("--require-hashes", "--no-deps", "-r", str(lock), title=title, total=len(packages))
+    if strays := venv.strays(set(packages)):
         say(f"removing what is not in the lock: {', '.join(strays)}")
         venv.run("-I", "-m", "pip", "uninstall", "--yes", *strays, title="removing packages")
     say("installing the project")
     venv.pip("--no-build-isolation", "--no-deps", "--no-index", "-e", str(ROOT), title="installing the project")
-    if "torch" in names:
+    if "torch" in packages:
         check_torch(venv)
 
 
@@ -163,7 +192,7 @@ def check_torch(venv: Venv) -> None:
     tried = subprocess.run([venv.python, "-I", "-c", "import torch"], capture_output=True, text=True)
     if tried.returncode:
         last = tried.stderr.strip().rpartition("\n")[2]
-        raise SyncError(f"torch was installed but cannot be imported: {last}\n{TORCH_MEND}")
+        raise SyncError(f"torch was installed but cannot be imported: {last}\n{torch_mend()}")
 
 
 def sync(venv: Venv, wanted: str) -> None:
@@ -224,16 +253,16 @@ def apt_install(packages: list[str]) -> None:
 
 def check_rust() -> None:
     """Warn of a Rust other than the pinned one: verdicts, and with them rollouts, may differ from the published."""
-    pinned = tomllib.loads((ROOT / "pyproject.toml").read_text()).get("tool", {}).get("tiebreak", {})
-    if not (shutil.which("rustc") and pinned):
+    wanted = pinned()
+    if not (shutil.which("rustc") and wanted):
         return
     answer = subprocess.run(["rustc", "--version"], capture_output=True, text=True)
     found = re.match(r"rustc (\d+)\.(\d+)", answer.stdout)
     if not found:
         say(f"WARNING: rustc does not run: {reason(answer.stderr.splitlines(keepends=True))}")
-    elif tuple(map(int, found.groups())) < tuple(map(int, pinned["oldest_rust"].split("."))):
+    elif tuple(map(int, found.groups())) < tuple(map(int, wanted["oldest_rust"].split("."))):
         say(f"WARNING: {answer.stdout.strip()} is too old, it does not know edition 2021; {pinned['rust']} is pinned")
-    elif ".".join(found.groups()) != pinned["rust"]:
+    elif ".".join(found.groups()) != wanted["rust"]:
         say(f"WARNING: {answer.stdout.strip()}: {pinned['rust']} is pinned; compiler messages may differ")
 
 

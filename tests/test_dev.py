@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +41,7 @@ build-backend = "backend"
 backend-path = ["."]
 
 [tool.tiebreak]
+python = "3.11" # and newer
 rust = "1.95"
 oldest_rust = "1.56"
 """
@@ -187,6 +189,25 @@ def test_a_changed_lock_is_followed_in_place(checkout: Checkout) -> None:
     assert kept.exists()
 
 
+def test_torch_for_gpus_has_an_environment_and_a_lock_of_its_own(checkout: Checkout) -> None:
+    cpu = make_wheel(checkout.wheels, "tiny", "kind = 'cpu'")
+    checkout.lock.write_text(cpu + make_wheel(checkout.wheels, "other", ""))
+    gpu = cpu.replace("==1.0", "==1.1").replace(cpu.rpartition(":")[2].strip(), "0" * 64)
+    code = "import os, sys, tiny, other; print(tiny.kind, os.environ['TIEBREAK_TORCH'], sys.prefix.rpartition('/')[2])"
+    assert checkout.dev("python", "-c", code).stdout == "cpu cpu .venv\n"
+    (checkout.root / "requirements" / "cuda.txt").write_text(make_wheel(checkout.wheels, "more", "") + gpu)
+    refused = checkout.dev("true", TIEBREAK_TORCH="cuda")
+    assert refused.returncode == 2 and "tiny==1.1" in refused.stderr, (
+        "the entry of cuda.txt takes the place of the other"
+    )
+    (checkout.root / "requirements" / "cuda.txt").write_text(make_wheel(checkout.wheels, "more", ""))
+    done = checkout.dev("python", "-c", f"import more; {code}", TIEBREAK_TORCH="cuda")
+    assert done.stdout == "cpu cuda .venv-cuda\n", done.stderr
+    assert "No module named 'more'" in checkout.dev("python", "-c", "import more").stderr
+    unknown = checkout.dev("true", TIEBREAK_TORCH="gpu")
+    assert (unknown.returncode, unknown.stderr) == (2, "dev: TIEBREAK_TORCH is gpu; cpu or cuda is expected\n")
+
+
 def test_a_wrong_hash_is_refused_then_mended(checkout: Checkout) -> None:
     good = checkout.lock.read_text()
     checkout.lock.write_text(good.replace("sha256:", "sha256:0000")[: len(good) - 5] + "\n")
@@ -288,6 +309,28 @@ def test_the_real_lock_names_no_index_and_every_requirement() -> None:
     assert names
     assert [name for name in names if name not in locked] == []
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in re.split(r"\n(?=\w)", lock)[1:])
+
+
+def test_the_real_lock_for_gpus_is_the_other_one_but_for_torch() -> None:
+    texts = [(REPO / "requirements" / name).read_text() for name in ("project.txt", "cuda.txt")]
+    project, cuda = (dict(re.findall(r"^([\w.-]+)(?:\[.*\])?==([^ ]+)", text, re.MULTILINE)) for text in texts)
+    assert project.keys() & cuda.keys() == {"torch"}
+    assert project["torch"] == f"{cuda['torch']}+cpu"
+    assert "://" not in texts[1] and "nvidia-cublas" in cuda
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in re.split(r"\n(?=\w)", texts[1])[1:])
+
+
+def test_what_must_repeat_a_pinned_version_agrees_with_it() -> None:
+    settings = tomllib.loads((REPO / "pyproject.toml").read_text())
+    pinned, tool = settings["tool"]["tiebreak"], settings["tool"]
+    assert settings["project"]["requires-python"] == f">={pinned['python']}"
+    assert tool["ruff"]["target-version"] == f"py{pinned['python'].replace('.', '')}"
+    assert tool["mypy"]["python_version"] == pinned["python"]
+    readme = (REPO / "README.md").read_text()
+    assert f"Python {pinned['python']}" in readme and f"({pinned['rust']} is pinned)" in readme
+    named = re.compile(rf"{re.escape(pinned['rust'])}|python{pinned['python']}|cudaPackages_\d")
+    for name in ("requirements/sync.py", "requirements/lock.py", "nix/default.nix", "nix/checks.nix", ".ci/run"):
+        assert named.findall((REPO / name).read_text()) == [], name
 
 
 def canonical(name: str) -> str:

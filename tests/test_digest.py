@@ -9,6 +9,8 @@ from tiebreak.digest import (
     code_digest,
     file_digest,
     json_digest,
+    package_locks,
+    pinned_versions,
     pins,
     text_digest,
     toolchain_digest,
@@ -220,6 +222,27 @@ def test_toolchain_sees_another_python(locks: Path, monkeypatch: pytest.MonkeyPa
     assert toolchain_digest(locks) == before
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
     assert toolchain_digest(locks) != before
+
+
+def test_toolchain_knows_which_torch_the_environment_has(locks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (locks / "requirements/cuda.txt").write_text(
+        "torch==2.13.0 \\\n --hash=sha256:22\ntriton==3.7.1 \\\n --hash=sha256:33\n"
+    )
+    monkeypatch.delenv("TIEBREAK_TORCH", raising=False)
+    unsaid = toolchain_digest(locks)
+    monkeypatch.setenv("TIEBREAK_TORCH", "cpu")
+    assert toolchain_digest(locks) == unsaid
+    monkeypatch.setenv("TIEBREAK_TORCH", "cuda")
+    assert toolchain_digest(locks) != unsaid
+    both = "\n".join(path.read_text() for path in package_locks(locks))
+    assert pins(both) == ["numpy==2.4.6 ; x", "torch==2.13.0", "triton==3.7.1"]
+
+
+def test_the_repository_pins_its_toolchain(tmp_path: Path) -> None:
+    assert pinned_versions(REPO).keys() == {"python", "rust", "oldest_rust", "cuda"}
+    (tmp_path / "pyproject.toml").write_text("[tool.")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: \[tool\.tiebreak\] cannot be read"):
+        pinned_versions(tmp_path)
 
 
 def test_missing_or_damaged_locks_are_errors(locks: Path) -> None:

@@ -8,6 +8,7 @@ are no part of a syntax tree's meaning, so editing them changes no digest.
 import ast
 import hashlib
 import json
+import os
 import re
 import sys
 import tomllib
@@ -240,21 +241,39 @@ def toolchain_digest(root: Path) -> str:
     """
     flake = root / "flake.lock"
     try:
-        locks: list[Any] = [pins((root / "requirements" / "project.txt").read_text())]
+        locks: list[Any] = [pins("\n".join(path.read_text() for path in package_locks(root)))]
         locks.append(json.loads(flake.read_text()) if flake.exists() else None)
-        locks.append(pinned_rust(root))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{root}: the locks cannot be read: {error}") from error
-    return json_digest([*locks, list(sys.version_info[:2])])
+    return json_digest([*locks, pinned_versions(root).get("rust"), list(sys.version_info[:2])])
+
+
+def package_locks(root: Path) -> list[Path]:
+    """The locks of the environment that `./dev` runs commands in; what stands in a later one replaces the same package.
+
+    TIEBREAK_TORCH, which `./dev` sets, says whether torch is the CPU build or the one for GPUs.
+    """
+    names = ["project.txt", "cuda.txt"] if os.environ.get("TIEBREAK_TORCH") == "cuda" else ["project.txt"]
+    return [root / "requirements" / name for name in names]
 
 
 def pins(lock: str) -> list[str]:
-    """The `name==version` of a package lock, sorted, with markers, without hashes, comments and `CHECKERS`."""
+    """The `name==version` of a package lock, sorted, with markers, without hashes, comments and `CHECKERS`.
+
+    Of a package that occurs twice the last one counts.
+    """
     lines = re.findall(r"^([\w.\[\],-]+==[^\\\n]+)", lock, re.MULTILINE)
-    return sorted(line.strip() for line in lines if line.split("==")[0].lower() not in CHECKERS)
+    found = {line.split("==")[0].lower(): line.strip() for line in lines}
+    return sorted(line for name, line in found.items() if name not in CHECKERS)
 
 
-def pinned_rust(root: Path) -> str | None:
-    """The Rust version of pyproject.toml's `[tool.tiebreak]`; None without one."""
-    settings = tomllib.loads((root / "pyproject.toml").read_text())
-    return settings.get("tool", {}).get(PACKAGE, {}).get("rust")
+def pinned_versions(root: Path) -> dict[str, str]:
+    """The versions of the toolchain that pyproject.toml's `[tool.tiebreak]` names; none where it has no such table.
+
+    Raises ConfigError for a file that is missing or damaged.
+    """
+    path = root / "pyproject.toml"
+    try:
+        return dict(tomllib.loads(path.read_text()).get("tool", {}).get(PACKAGE, {}))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: [tool.{PACKAGE}] cannot be read: {error}") from error

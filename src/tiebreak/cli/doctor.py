@@ -7,13 +7,13 @@ import platform
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tiebreak.errors import ConfigError, SandboxError, TrainingError
+from tiebreak.digest import pinned_versions
+from tiebreak.errors import SandboxError, TrainingError
 from tiebreak.paths import Paths
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def look_at_torch(gpus_needed: int) -> Iterator[Finding]:
 
 def look_at_rust(program: str) -> Finding:
     """The version of rustc or cargo beside the pinned one."""
-    pinned = rust_versions()
+    pinned = pinned_versions(ROOT)
     try:
         answer = subprocess.run([program, "--version"], capture_output=True, text=True)
     except OSError:
@@ -163,15 +163,6 @@ def look_at_rust(program: str) -> Finding:
     if ".".join(found.groups()) != pinned["rust"]:
         return Finding(program, "warning", version, f"{pinned['rust']} is pinned; compiler messages may differ")
     return Finding(program, "ok", version)
-
-
-def rust_versions() -> dict[str, str]:
-    """pyproject.toml's `[tool.tiebreak]`: `rust`, the pinned version, and `oldest_rust`."""
-    try:
-        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-        return dict(settings["tool"]["tiebreak"])
-    except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{ROOT / 'pyproject.toml'}: [tool.tiebreak] cannot be read: {error}") from error
 
 
 def number(version: str) -> tuple[int, ...]:
