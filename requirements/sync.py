@@ -261,9 +261,9 @@ def check_rust() -> None:
     if not found:
         say(f"WARNING: rustc does not run: {reason(answer.stderr.splitlines(keepends=True))}")
     elif tuple(map(int, found.groups())) < tuple(map(int, wanted["oldest_rust"].split("."))):
-        say(f"WARNING: {answer.stdout.strip()} is too old, it does not know edition 2021; {pinned['rust']} is pinned")
+        say(f"WARNING: {answer.stdout.strip()} is too old, it does not know edition 2021; {wanted['rust']} is pinned")
     elif ".".join(found.groups()) != wanted["rust"]:
-        say(f"WARNING: {answer.stdout.strip()}: {pinned['rust']} is pinned; compiler messages may differ")
+        say(f"WARNING: {answer.stdout.strip()}: {wanted['rust']} is pinned; compiler messages may differ")
 
 
 def main(venv: str, wanted: str, strict: str = "") -> int:

@@ -283,6 +283,15 @@ def test_missing_tools_are_named_with_the_mend(checkout: Checkout) -> None:
     assert "not found: cargo, bwrap" in relaxed.stderr
 
 
+def test_another_rust_than_the_pinned_is_a_warning(ready: Checkout, tmp_path: Path) -> None:
+    rustc = tmp_path / "rustc"
+    for said, warned in {"1.95.3": "", "1.99.0": "rustc 1.99.0: 1.95 is pinned", "1.50.0": "too old"}.items():
+        rustc.write_text(f"#!/bin/sh\necho rustc {said}\n")
+        rustc.chmod(0o755)
+        done = ready.dev("--sync", PATH=f"{tmp_path}:{os.environ['PATH']}")
+        assert done.returncode == 0 and warned in done.stderr and bool(warned) == ("WARNING" in done.stderr), said
+
+
 def test_no_python_is_one_clear_error(checkout: Checkout) -> None:
     path = checkout.tools_without()
     Path(path, "python3.11").unlink()
