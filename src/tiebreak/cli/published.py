@@ -14,6 +14,8 @@ differences of arms (first repetition against first) and of repetitions of one a
 
 Beside each other: *theirs*, 20,000 sign assignments drawn with seed 0 and families guessed from names, and *ours*, the
 same statistics with every assignment counted. FOLDER has the dataset's layout, or is any folder of such JSON files.
+
+With --into, FOLDER is a release of ours (or its dataset), and becomes a finished study here: all tables, no training.
 """
 COLUMNS = ("pair", "delta", "up", "down", "theirs p", "ours p", "theirs p families", "ours p families")
 
@@ -33,6 +35,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--families", metavar="FILE.json", type=Path, help="other name patterns than the published ones"
     )
+    parser.add_argument("--into", metavar="results/NAME", type=Path, help="take a release of ours back as a study")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -42,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     from tiebreak.stats.clusters import read_patterns
     from tiebreak.stats.published import PATTERNS, table
 
+    if arguments.into is not None:
+        return take_back(arguments)
     folder = Path(arguments.folder) if arguments.revision is None else download(arguments.folder, arguments.revision)
     if arguments.families is None:
         found = table(folder, PATTERNS)
@@ -50,6 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
     commit = None if arguments.revision is None else folder.name  # the hub's cache names a snapshot by its commit
     found = {"source": arguments.folder, "commit": commit, **found}
     print(json.dumps(found, indent=2) if arguments.json else "\n".join(render(found)))
+    return 0
+
+
+def take_back(arguments: argparse.Namespace) -> int:
+    """Make a release a study of this clone. Raises DataError or ConfigError."""
+    from tiebreak.publish.fetching import folder_of
+    from tiebreak.publish.importing import bring
+
+    file = bring(folder_of(arguments.folder, arguments.revision), arguments.into)
+    print(f"{arguments.into}: the study as it was published. Its page, with the viewer, and nothing before it:")
+    print(f"./dev snakemake --cores all report --config study={file}")
     return 0
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Check a release from its dataset and nothing else: files and records against each other; seeds, prompts, outcomes and
 rewards of every rollout; gates, tables, tests, audits, figures, page, card and crate, computed again and compared.
-Ends with 1 if anything differs, and names where it first does.
+Stops with 1 at the first difference, and names it; with --keep-going every check goes on to its own first.
 
 Each line is a verdict: bit-exact; rounding (numbers that differ by less than 1e-9 of their size); statistical (another
 draw, inside what repetitions differ by); not re-run, with the reason; noted; differs.
@@ -46,6 +46,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--rerun", metavar="ARM", help="sample repetition 0 of an arm's first run again, with its model"
     )
+    parser.add_argument("--keep-going", action="store_true", help="go on after the first difference")
     parser.add_argument(
         "--digest", action="store_true", help="only print the science digest of a study's results (results/STUDY)"
     )
@@ -65,6 +66,7 @@ def how_many(text: str) -> int | None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdicts; 1 where one fails. Raises DataError for what is no release."""
+    from tiebreak.publish.fetching import folder_of
     from tiebreak.publish.verify import Options, verify
 
     if arguments.digest:
@@ -76,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         found.append(verdict)
         if not arguments.json:
             print(line(verdict), flush=True)
+        if verdict.fails and not arguments.keep_going:
+            break
     if arguments.json:
         print(json.dumps({"release": str(arguments.release), "verdicts": [one.plain() for one in found]}, indent=1))
     else:
@@ -95,25 +99,6 @@ def digest(root: Path) -> int:
     names = [path.relative_to(paths.root).as_posix() for path in unchanged(behind(paths))]
     print(science_digest(paths.root, names))
     return 0
-
-
-def folder_of(name: str, revision: str | None) -> Path:
-    """The folder of a release, or a copy of a hub dataset in the hub's own cache. Raises DataError or ConfigError."""
-    from tiebreak.errors import DataError
-    from tiebreak.hub import hub_words
-
-    if Path(name).is_dir():
-        if revision is not None:
-            raise ConfigError(
-                f"--revision {revision}: {name} is a folder here; a revision is for a dataset, owner/name"
-            )
-        return Path(name)
-    if name.count("/") != 1 or name.startswith((".", "/")):
-        raise DataError(f"{name}: there is no such folder, and it is no name of a dataset (owner/name)")
-    from huggingface_hub import snapshot_download
-
-    with hub_words("dataset", name, revision or "its newest commit", DataError):
-        return Path(snapshot_download(name, repo_type="dataset", revision=revision))
 
 
 def card_of() -> Any:
