@@ -67,6 +67,7 @@ include: "rules/evals.smk"
 include: "rules/stats.smk"
 include: "rules/audits.smk"
 include: "rules/report.smk"
+include: "rules/publish.smk"
 
 
 onstart:

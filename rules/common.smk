@@ -1,5 +1,6 @@
 # The study, the values that the stages look up, and the few functions of their wildcards.
 import atexit
+import os
 import sys
 from pathlib import Path
 
@@ -33,6 +34,9 @@ PAGES = sorted(map(str, [*REPORT.glob("templates/*"), *REPORT.glob("viewer/*.js"
 BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
 WRITTEN = getattr(STUDY.data.source, "llm", None)  # not every domain has this source
 PRIME_RL = [str(path) for path in STUDY.tools()]
+MODELS = [str(PATHS.model(run)) for run in STUDY.runs]
+CARDS = sorted(map(str, Path("src/tiebreak/publish/templates").glob("*")))
+HUB = os.environ.get("HF_ENDPOINT", "")  # a receipt of one hub is none of another
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 # A model of billions of weights passes through the memory of the machine; a tiny one takes what its rule says.
 LARGE = {stage: 96000 if count else 0 for stage, count in GPUS.items()}
@@ -64,10 +68,12 @@ def preflight():
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
     if workflow.local_exec:
         refuse(checks.check_machine, workflow.dag, config["study"])
+        refuse(checks.check_hub, workflow.dag, STUDY)
 
 
 # Snakemake tells a Snakefile nothing of its targets, and of a wrong one only that no rule makes it.
 refuse(checks.check_targets, sys.argv[1:], STUDY)
+refuse(checks.check_publishing, sys.argv[1:], STUDY)
 
 if workflow.is_main_process:
     checks.limit_gpus(workflow, max(GPUS.values()))

@@ -19,7 +19,7 @@ from tiebreak.study import Study
 OPTIONS = ("study", "retrain")
 TRAININGS = ("sft", "rlvr")
 TARGET = re.compile(
-    r"results/(?P<study>[a-z0-9_-]+)/(?:(?:base|data|sft|stats|report|gates/(?!ties/))"
+    r"results/(?P<study>[a-z0-9_-]+)/(?:(?:base|data|sft|stats|report|publish|gates/(?!ties/))"
     r"|(?:arms|gates/ties)/(?P<arm>\w+)(?:/seed(?P<seed>\d+))?"
     r"|(?:probes|evals)/(?:sft\b|(?P<run_arm>\w+)-seed(?P<run_seed>\d+))(?:/rep(?P<rep>\d+))?)"
 )
@@ -62,6 +62,23 @@ def check_arm(target: str, arm: str | None, study: Study) -> None:
     near = difflib.get_close_matches(arm, list(study.arms), n=1)
     mend = f"did you mean {near[0]}?" if near else "add it to arms in the study file"
     raise ConfigError(f"{target}: study {study.name} has no arm {arm} (arms: {', '.join(study.arms)}); {mend}")
+
+
+def check_publishing(targets: Iterable[str], study: Study) -> None:
+    """Refuse to publish a study that names no place, owner or licence for its release. Raises HubError."""
+    if any(target == "publish" or str(target).endswith("/publish/receipt.json") for target in targets):
+        from tiebreak.publish.publishing import check_named
+
+        check_named(study)
+
+
+def check_hub(dag: Any, study: Study) -> None:
+    """Refuse to begin, before hours of jobs, where the hub would refuse the end. Raises HubError."""
+    if any(job.rule.name == "publish" for job in dag.needrun_jobs()):
+        from tiebreak.publish.access import check_rights, client
+        from tiebreak.publish.publishing import repositories
+
+        check_rights(client(), repositories(study))
 
 
 def check_count(target: str, what: str, number: str | None, there: list[int], key: str) -> None:

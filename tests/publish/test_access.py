@@ -118,7 +118,9 @@ def test_a_full_disk_here_stops_before_anything_is_sent(hub: Hub, send: Send, me
     try:
         (small / "filler").write_bytes(b"0" * 65536)
         object.__setattr__(memory, "path", small / "sent.jsonl")
-        with pytest.raises(HubError, match="No space left on device; nothing is sent without it"):
+        with pytest.raises(HubError, match=r"No space left on device\); nothing was sent"):
+            memory.prepare()
+        with pytest.raises(HubError, match=r"No space left on device\); nothing is sent without it"):
             send()
         assert hub.store.head("datasets", REPO).title == "initial commit"
         assert not [path for method, path, _ in hub.asked if method == "PUT" or "/commit/" in path]

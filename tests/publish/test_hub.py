@@ -73,7 +73,7 @@ def test_a_remote_that_others_changed_is_left_alone(hub: Hub, send: Send, folder
     with pytest.raises(HubError, match=f"the remote is ahead: its main is at {theirs}.* differs in README.md; look"):
         send()
     assert {method for method, _, _ in hub.asked} == {"GET"}
-    memory.sent(REPO, theirs)  # as `tiebreak publish --over` does
+    memory.sent(f"{hub.endpoint} dataset {REPO}", theirs)  # as `tiebreak publish --over` does
     assert send().changed
     assert hub.store.files("datasets", REPO) == bodies(folder)
 

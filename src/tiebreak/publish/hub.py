@@ -34,6 +34,11 @@ class Target:
     def __str__(self) -> str:
         return f"{self.kind} {self.repo}"
 
+    @property
+    def size(self) -> int:
+        """All bytes."""
+        return sum(path.stat().st_size for path in self.files.values())
+
     def contents(self) -> dict[str, Content]:
         """The files' digests. Raises HubError for one that is not there."""
         return {name: content_of(path) for name, path in self.files.items()}
@@ -79,19 +84,24 @@ def look(api: "HfApi", target: Target) -> State | None:
     return State(str(about.sha), bool(about.private), files)
 
 
-def check(target: Target, state: State | None, plan: Plan, memory: Memory, *, private: bool) -> None:
+def place(api: "HfApi", target: Target) -> str:
+    """A repository's name among all hubs and kinds."""
+    return f"{api.endpoint} {target}"
+
+
+def check(api: "HfApi", target: Target, state: State | None, plan: Plan, memory: Memory, *, private: bool) -> None:
     """Refuse a remote that is ahead of us, or public where the study wants it private. Raises HubError."""
     if state is None or plan.is_empty:
         return
     if private and not state.private:
         raise HubError(f"{target}: is public, and publish.private is true; make it private at the hub, or write false")
-    if not state.files.keys() - set(OWN_FILES) or memory.knows(target.repo, state.head, state.files):
+    if not state.files.keys() - set(OWN_FILES) or memory.knows(place(api, target), state.head, state.files):
         return
     differs = [*plan.changed, *plan.removed, *plan.added]
     names = ", ".join(differs[:SHOWN]) + (f" and {len(differs) - SHOWN} more" if len(differs) > SHOWN else "")
     raise HubError(
         f"{target}: the remote is ahead: its {BRANCH} is at {state.head}, which was not published from here, and "
-        f"differs in {names}; look at it, and if it may be replaced: tiebreak publish --over {state.head}"
+        f"differs in {names}; look at it, and if it may be replaced: add --over {state.head} to tiebreak publish"
     )
 
 
@@ -104,14 +114,14 @@ def release(api: "HfApi", target: Target, memory: Memory, *, message: str, priva
     for _ in range(ATTEMPTS):
         state = look(api, target) or created(api, target, private=private)
         plan = plan_of(ours, state.files)
-        check(target, state, plan, memory, private=private)
+        check(api, target, state, plan, memory, private=private)
         if plan.is_empty:
-            memory.sent(target.repo, state.head)
+            memory.sent(place(api, target), state.head)
             return Outcome(target.repo, state.head, address(api, target, state.head), changed=False)
-        memory.sending(target.repo, state.head, ours)
+        memory.sending(place(api, target), state.head, ours)
         commit = committed(api, target, plan, state.head, message)
         if commit is not None:
-            memory.sent(target.repo, commit)
+            memory.sent(place(api, target), commit)
             return Outcome(target.repo, commit, address(api, target, commit), changed=True)
     raise HubError(f"{target}: {ATTEMPTS} times somebody's commit came first; run the same command again later")
 

@@ -5,13 +5,18 @@ again by the files. Rules do not declare the file, as Snakemake would remove it 
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from tiebreak.errors import HubError
 from tiebreak.publish.plan import Content, Contents, plan_of
+
+ROOM = 1 << 20
+"""More bytes than this file and the receipt come to."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,20 @@ class Memory:
         if commit not in self.commits(repo):
             self.add({"repo": repo, "commit": commit})
 
+    def prepare(self) -> None:
+        """Find out, before anything is sent, whether there is room here. Raises HubError."""
+        trial = self.path.with_name(f".{self.path.name}.room")
+        try:
+            trial.parent.mkdir(parents=True, exist_ok=True)
+            with trial.open("wb") as file:
+                file.write(b"\0" * ROOM)
+                os.fsync(file.fileno())
+        except OSError as problem:
+            raise HubError(f"{trial.parent}: cannot be written ({problem.strerror}); nothing was sent") from None
+        finally:
+            with suppress(OSError):
+                trial.unlink(missing_ok=True)
+
     def add(self, line: Mapping[str, Any]) -> None:
         """Add a line; it begins anew, whatever an interruption left of the last one. Raises HubError on a full disk."""
         try:
@@ -37,7 +56,7 @@ class Memory:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps(line, sort_keys=True) + "\n")
         except OSError as problem:
-            raise HubError(f"{self.path}: cannot be written: {problem.strerror}; nothing is sent without it") from None
+            raise HubError(f"{self.path}: cannot be written ({problem.strerror}); nothing is sent without it") from None
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The lines. One that was cut short says nothing, so what it would have named counts as not ours."""

@@ -16,6 +16,7 @@ from tiebreak.errors import DataError
 from tiebreak.job import write_json
 from tiebreak.paths import Paths
 from tiebreak.publish import crate, manifest
+from tiebreak.publish.loadable import write_loadable
 from tiebreak.publish.packs import write_pack
 from tiebreak.publish.records import LINES, Record, behind, files_of, model_digests, unchanged, write_lines
 from tiebreak.publish.results_tables import write_tables
@@ -79,6 +80,7 @@ def put_tables(folder: Path, paths: Paths, study: Study) -> None:
     """The tables that people load, made of the results; `verify` makes them again and compares."""
     rollouts = [paths.rollouts(run, repetition) for run in study.runs for repetition in study.repetitions]
     steps = {run: paths.steps(run) for run in study.trained_runs}
+    write_loadable(folder, rollouts, paths.cases, paths.splits)
     write_tables(folder, rollouts, steps, study=study.name, root_seed=study.root_seed, k=study.evaluation.k)
 
 

@@ -85,11 +85,11 @@ FILTERS: dict[str, Callable[..., str]] = {
 }
 
 
-def environment() -> Environment:
-    """The templates' environment: everything escaped, an unknown name is an error."""
+def environment(templates: Path = TEMPLATES, *, escape: bool = True) -> Environment:
+    """The environment of a folder of templates: everything escaped (for HTML), an unknown name is an error."""
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        loader=FileSystemLoader(templates),
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
