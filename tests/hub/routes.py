@@ -79,6 +79,10 @@ class Routes:
         token = {"displayName": "a token", "role": user.role}
         return told({"type": "user", "name": user.name, "orgs": teams, "auth": {"accessToken": token}})
 
+    def harnesses(self, request: Request) -> Answer:
+        """The list of coding agents that the client asks for once a day, to name one in its own name; none."""
+        return told({"standardEnvVars": [], "harnesses": {}})
+
     def create(self, request: Request) -> Answer:
         """A new repository."""
         asked = request.json
@@ -141,8 +145,9 @@ class Routes:
         headers = {"X-Repo-Commit": commit.id, "ETag": f'"{entry.oid}"'}
         if not entry.lfs:
             return Answer(200, self.store.get(entry.sha256), headers)
+        store = self.endpoint.replace("127.0.0.1", "localhost")  # another host, as the hub's own store is
         linked = {"X-Linked-Etag": f'"{entry.sha256}"', "X-Linked-Size": str(entry.size)}
-        return Answer(302, b"", {**headers, **linked, "Location": f"{self.endpoint}/_content/{entry.sha256}"})
+        return Answer(302, b"", {**headers, **linked, "Location": f"{store}/_content/{entry.sha256}"})
 
     def content(self, request: Request, sha256: str) -> Answer:
         """A large file; a signed address needs no token."""
@@ -213,6 +218,7 @@ class Routes:
 
 ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/api/whoami-v2", Routes.whoami),
+    ("GET", "/api/agent-harnesses", Routes.harnesses),
     ("POST", "/api/repos/create", Routes.create),
     ("POST", "/api/validate-yaml", Routes.validate_yaml),
     ("GET", f"/api/{KIND}/{REPO}", Routes.about),

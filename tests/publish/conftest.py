@@ -1,5 +1,6 @@
 """A hub on the loopback with three users, and a small folder to release."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,11 +9,14 @@ import pytest
 from hub.messages import User
 from hub.server import Hub, serving
 from huggingface_hub import constants
+from publish.small import build_release, study_of
 
+from tiebreak.paths import Paths
 from tiebreak.publish import access
 from tiebreak.publish.hub import Outcome, Target, release
 from tiebreak.publish.memory import Memory
 from tiebreak.publish.plan import files_in
+from tiebreak.study import Study
 
 OWNER, READER, STRANGER = "hf_ownerownerowner", "hf_readerreaderreader", "hf_strangerstranger"
 REPO = "anna/study"
@@ -35,7 +39,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: list[float]) -> 
         monkeypatch.setenv("HF_TOKEN", OWNER)
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         yield found
-        assert not found.unknown
+        assert found.unknown == []
 
 
 @pytest.fixture
@@ -72,3 +76,24 @@ def send(hub: Hub, folder: Path, memory: Memory) -> Callable[[], Outcome]:
 def bodies(folder: Path) -> dict[str, bytes]:
     """The files of a folder."""
     return {name: path.read_bytes() for name, path in files_in(folder).items()}
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small release; not to be changed."""
+    root = tmp_path_factory.mktemp("built")
+    build_release(root, study_of(root))
+    return root
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """The minute study, to be published as anna's."""
+    return study_of(tmp_path)
+
+
+@pytest.fixture
+def paths(tmp_path: Path, study: Study, built: Path) -> Paths:
+    """A small release and its models, to be changed."""
+    shutil.copytree(built / "results", tmp_path / "results")
+    return Paths(study.name, tmp_path / "results")

@@ -16,6 +16,11 @@ SECRETS = {
 MACHINE = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|tmp|var/tmp|private/tmp|mnt|scratch)/[\w.-]+")
 PLACEHOLDERS = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b|\blorem ipsum\b|\{\{\s*\w[\w.\s|]*\}\}|\{%.*?%\}|\bundefined\b")
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|\b(?:href|src)\s*=\s*[\"']([^\"'#][^\"']*)[\"']")
+NAMED = {
+    "README.md": re.compile(r"`([\w-]+(?:/[\w.-]+)*\.(?:jsonl?|html|parquet|md|svg|csv))`"),
+    "index.html": re.compile(r"\b((?:tables|figures)/[\w.-]+\.(?:csv|svg))\b"),
+}
+"""How a card and a page name files in plain text, by the name of the document."""
 ELSEWHERE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|/)")  # another site, or another repository of the same hub
 SHOWN = 40
 
@@ -55,6 +60,13 @@ def links(text: str, name: str) -> Iterator[str]:
         target = (match[1] or match[2]).partition("#")[0].partition("?")[0]
         if target and not ELSEWHERE.match(target):
             yield normal(PurePosixPath(name).parent / target)
+
+
+def named(text: str, name: str) -> Iterator[str]:
+    """The paths, from the release's root, of all files that a card or a page names without a link."""
+    place = PurePosixPath(name)
+    for match in NAMED[place.name].finditer(text):
+        yield normal(place.parent / match[1])
 
 
 def normal(path: PurePosixPath) -> str:

@@ -71,17 +71,17 @@ def about_card(release: Path) -> Iterator[str]:
 
 
 def about_links(release: Path) -> Iterator[str]:
-    """The files that card and report link to are in the release."""
+    """The files that card and report name are in the release."""
     there = names(release)
     for name in (CARD, PAGE):
         if name not in there:
             yield f"{name}: is not in the release"
             continue
         text = (release / name).read_text(encoding="utf-8")
-        for target in sorted(set(findings.links(text, name))):
+        for target in sorted({*findings.links(text, name), *findings.named(text, name)}):
             folder = any(path.startswith(f"{target.rstrip('/')}/") for path in there)
             if target not in there and not folder and not fnmatch.fnmatch(target, REBUILT):
-                yield f"{name}: links to {target}, which is not in the release"
+                yield f"{name}: names {target}, which is not in the release"
 
 
 def about_texts(release: Path) -> Iterator[str]:

@@ -98,10 +98,9 @@ def targets(study: Study, paths: Paths) -> dict[str, Target]:
     """
     folder = folder_of(paths)
     found = manifest.read(folder)
+    named = {run: found.models[run] for run in study.runs if run in found.models and found.models[run]["repo"]}
     made = {
-        run: Target("model", model["repo"], model_files(paths, run, model["files"]))
-        for run, model in found.models.items()
-        if model["repo"] is not None
+        run: Target("model", model["repo"], model_files(paths, run, model["files"])) for run, model in named.items()
     }
     for name, digest in manifest.digests(folder).items():
         if found.files.get(name) != digest:
