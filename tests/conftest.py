@@ -23,6 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     backends = ("bubblewrap", "host")
     parser.addoption("--prime-rl", metavar="PATH", help="a checkout of prime-rl to hold its configurations against")
     parser.addoption("--prime-rl-python", metavar="PATH", help="its Python (default: .venv/bin/python in it)")
+    parser.addoption(
+        "--openenv", metavar="PYTHON", help="a Python with requirements/openenv.txt to test the server with"
+    )
+    parser.addoption("--sessions", type=int, default=20, help="sessions at once in the test of the server")
     parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
     parser.addoption("--slurm", action="store_true", help="also run the whole minute study through Slurm")
 

@@ -26,7 +26,7 @@ LARGEST = 16 << 20  # bytes of a frame
 MOST_WAITING = 4 * LARGEST  # bytes of frames that are not read
 _HEAD = struct.Struct(">I")
 
-End = Literal["exit", "limit", "time", "crowd", "output", "frame"]
+End = Literal["exit", "limit", "time", "crowd", "output", "frame", "calls"]
 
 
 class Session:
@@ -34,7 +34,8 @@ class Session:
 
     exit: it ended or closed its pipe; limit: a signal (CPU time, memory) ended it; time: `receive` was not answered in
     time; crowd: too many threads; output: it printed more than `output_bytes` since the last `printed`; frame: what it
-    wrote to its pipe is no frame, or it does not read what it is sent. The program is gone in each case.
+    wrote to its pipe is no frame, or it does not read what it is sent; calls: it asks without end, as who answers it
+    says. The program is gone in each case.
     """
 
     def __init__(self, argv: Sequence[str], box: Box, limits: Limits) -> None:
@@ -98,10 +99,10 @@ class Session:
         self._printed.clear()
         return text
 
-    def close(self) -> None:
-        """Kill the program; nothing of it is left when this returns."""
-        self.end = self.end or "exit"
-        self._kill()
+    def close(self, end: End = "exit") -> None:
+        """Kill the program; nothing of it is left when this returns. end: why, where it has not ended before."""
+        if self.end is None:
+            self._over(end)
 
     def _over(self, end: End) -> None:
         self._drain()

@@ -13,7 +13,7 @@ from tiebreak.domains.fathom.calls import Budget, answer, stub
 from tiebreak.domains.fathom.episode import FathomEpisode
 from tiebreak.domains.fathom.generator import generate
 from tiebreak.domains.fathom.prompts import opening
-from tiebreak.domains.fathom.repl import LIMITS, Ran, Repl
+from tiebreak.domains.fathom.repl import LIMITS, MOST_ASKED, Ran, Repl
 from tiebreak.sandbox.limits import MIB
 
 QUICK = replace(LIMITS, cpu_seconds=1, wall_seconds=20, memory_bytes=256 * MIB)
@@ -276,3 +276,10 @@ def test_nothing_is_left_behind() -> None:
     del repls
     for pid in running:
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_calls_without_end_are_ended_by_their_number(asked: Asked) -> None:
+    ran = asked.run("print('a', flush=True)\nwhile True:\n  try: llm('a')\n  except Exception: pass")
+    assert (ran.output, ran.ended) == ("a\n", "it was killed for calling llm() without end")
+    assert (asked.budget.calls, asked.budget.refused) == (3, MOST_ASKED - 3)
+    goes_on(asked)

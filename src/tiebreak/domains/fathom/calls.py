@@ -13,7 +13,7 @@ MOST_DEPTH = 2
 MOST_CHARACTERS = 1_000_000  # of a prompt and its chunk: reading them is our own time, not the program's
 SHOWN = 400  # characters of a prompt and of an answer that a trace keeps
 MOST_REFUSED = 16  # refused calls that a trace keeps
-HALVED = 2_000  # characters of a chunk above which `halving` asks about its halves
+HALVED = 4_500  # characters of a chunk above which `halving` asks about its halves
 
 
 @dataclass

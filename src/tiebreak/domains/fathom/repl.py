@@ -19,6 +19,7 @@ from tiebreak.sandbox.session import Session
 LIMITS = Limits(cpu_seconds=5, wall_seconds=60, memory_bytes=512 * MIB, processes=16, output_bytes=MIB)
 """CPU time is that of a session as a whole, wall time that of a turn, without what `llm()` takes."""
 DRIVER, PYTHON = "/driver.py", "/python"
+MOST_ASKED = 500  # calls of llm() in a turn, refused ones among them: each takes our own time
 OPTIONS = ("-s", "-S", "-P", "-B", "-X", "utf8")
 ENDINGS = {
     "exit": "the program ended",
@@ -27,6 +28,7 @@ ENDINGS = {
     "crowd": "it was killed for its threads",
     "output": "it was killed for printing too much",
     "frame": "it was killed for writing to the channel of llm()",
+    "calls": "it was killed for calling llm() without end",
 }
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,16}\b")
 
@@ -52,6 +54,7 @@ class Repl:
     limits: Limits = LIMITS
     _session: Session | None = field(default=None, repr=False)
     _number: int = 0
+    _abandoned: bool = False
 
     def run(self, blocks: list[str]) -> Ran:
         """Run blocks in order, up to the first that fails. SandboxError where there is no sandbox."""
@@ -68,7 +71,8 @@ class Repl:
             self._session = None
 
     def abandon(self) -> None:
-        """Have the program ended soon by the thread that runs a block; for any other thread."""
+        """Have the program ended soon by the thread that runs a block, now or later; for any other thread."""
+        self._abandoned = True
         if (session := self._session) is not None:
             session.abandoned = True
 
@@ -85,17 +89,22 @@ class Repl:
     def _start(self) -> Session:
         python, box = python_box()
         self._session = Session([python, *OPTIONS, DRIVER], box, self.limits)
+        self._session.abandoned = self._abandoned
         self._session.send({"ctx": self.ctx})
         return self._session
 
     def _follow(self, session: Session) -> bool:
         """Answer what the block asks until it is done; whether it went well. Frames without sense are passed over."""
-        deadline = time.monotonic() + self.limits.wall_seconds
+        deadline, count = time.monotonic() + self.limits.wall_seconds, 0
         while (frame := session.receive(deadline)) is not None or session.end is None:
             asked = question(frame)
             if asked is not None:
+                count += 1
                 before = time.monotonic()
-                session.send(self.ask(*asked))
+                if count > MOST_ASKED:
+                    session.close("calls")
+                else:
+                    session.send(self.ask(*asked))
                 deadline += time.monotonic() - before
             elif isinstance(frame, dict) and frame.get("done") == self._number:
                 return frame.get("ok") is True
