@@ -129,6 +129,10 @@ def test_a_machine_without_prime_rl_or_gpus_is_named_before_anything_starts(
         training.advance(2)
     with pytest.raises(TrainingError, match="prime-rl is not installed there; run: ./dev snakemake"):
         replace(training, tool=training.work).advance(2)
+    monkeypatch.setattr(launch, "visible_devices", lambda: 4)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,MIG-4f")
+    with pytest.raises(TrainingError, match="CUDA_VISIBLE_DEVICES names MIG-4f; prime-rl reads nothing but numbers"):
+        training.advance(2)
     assert not training.spec.out.exists() and not training.spec.view.exists()
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tiebreak.devices import HELD, VISIBLE
 from tiebreak.errors import TiedError, TrainingError
 from tiebreak.sections.prime_rl import PrimeRl
 from tiebreak.training.prime_rl.logs import Line, Tail
@@ -45,6 +46,10 @@ def check(tool: Path, part: PrimeRl, devices: int) -> None:
             f"{part.teacher_gpus} for the teacher), here are {devices}; run this job on such a machine"
         )
 
+    odd = [name for name in os.environ.get(VISIBLE, "").split(",") if name.strip() and not name.strip().isdecimal()]
+    if odd:
+        raise TrainingError(f"{VISIBLE} names {odd[0]}; prime-rl reads nothing but numbers: name whole GPUs by theirs")
+
 
 def visible_devices() -> int:
     """How many GPUs this process may use."""
@@ -72,6 +77,7 @@ def run(tool: Path, config: Path, out: Path, records: Records, *, clock: Callabl
             stderr=subprocess.STDOUT,
             start_new_session=True,
             preexec_fn=dies_with_us,
+            pass_fds=HELD,
         )
     watch, errors = Watch(clock()), list[Line]()
     try:
