@@ -61,13 +61,13 @@ def parity_faults():
 def preflight():
     """Before the first job: what only the machine can answer, and whether finished trainings may be run again.
 
-    On a cluster the jobs run elsewhere, and each finds out for itself.
+    On a cluster the jobs run elsewhere, and each finds out for itself what that machine lacks.
     """
     allowed = config.get("retrain", False)
     refuse(checks.check_named, STUDY)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
+    refuse(checks.check_machine, workflow.dag, config["study"], STUDY, here=workflow.local_exec)
     if workflow.local_exec:
-        refuse(checks.check_machine, workflow.dag, config["study"])
         refuse(checks.check_hub, workflow.dag, STUDY)
 
 

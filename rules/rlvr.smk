@@ -79,6 +79,8 @@ rule rlvr:
         "<logs>/arms/{arm}/seed{seed}/rlvr.log",
     benchmark:
         "<benchmarks>/arms/{arm}/seed{seed}/rlvr.tsv"
+    # before further trials: a training's checkpoints stay on the disk from its trial to its end
+    priority: 1
     threads: STUDY.rlvr.threads
     resources:
         mem_mb=LARGE["rlvr"] or 4000,

@@ -83,6 +83,13 @@ def test_the_datasets_commit_is_asked_for_before_the_first_job(tmp_path: Path) -
     check_named(load("laptop", ROOT))
 
 
+def test_an_adapter_in_the_place_of_the_base_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "Qwen/Qwen3-4B-Base"}')
+    with pytest.raises(ConfigError, match=f"base {tmp_path} is an adapter of Qwen/Qwen3-4B-Base, not a model"):
+        load(mine(tmp_path, model__base=str(tmp_path)))
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

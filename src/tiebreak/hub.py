@@ -12,7 +12,7 @@ def hub_words(kind: str, name: str, revision: str, error: type[TiebreakError]) -
 
     kind: what is asked for, dataset or model.
     """
-    from httpx2 import HTTPError
+    from httpx2 import ConnectError, ConnectTimeout, HTTPError
     from huggingface_hub.errors import (
         CachedRepoTreeNotFoundError,
         GatedRepoError,
@@ -35,6 +35,11 @@ def hub_words(kind: str, name: str, revision: str, error: type[TiebreakError]) -
     except (IncompleteSnapshotError, CachedRepoTreeNotFoundError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         raise error(
             f"{place}: the hub cannot be reached, and the copy in its cache is not whole; run once with network"
+        ) from None
+    except (ConnectError, ConnectTimeout) as problem:
+        raise error(
+            f"{place}: the hub cannot be reached ({problem}), and there is no whole copy in its cache; look at the "
+            f"network, HF_ENDPOINT and proxies, or run once where there is network"
         ) from None
     except (HTTPError, OSError) as problem:  # also: no network and no copy, or a download that was cut short
         first = str(problem).strip().split("\n")[0]

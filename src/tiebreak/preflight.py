@@ -24,7 +24,9 @@ TARGET = re.compile(
     r"|(?:probes|evals)/(?:sft\b|(?P<run_arm>\w+)-seed(?P<run_seed>\d+))(?:/rep(?P<rep>\d+))?)"
 )
 TOOL_RULES = ("base", "cases", "traces", "bands", "probe", "trial", "rlvr", "evaluation")
-"""Rules that run cargo on generated or model-written code."""
+"""Rules that run generated or model-written code."""
+OF_STUDIES = ("study", "model", "adapter", "disk")
+"""What the doctor looks at for a study, not for the machine."""
 
 
 def check_config(config: Mapping[str, Any]) -> None:
@@ -95,18 +97,24 @@ def check_named(study: Study) -> None:
         raise ConfigError(f"study {study.name}: {question}")
 
 
-def check_machine(dag: Any, study: str) -> None:
-    """Refuse a machine that lacks what the jobs to come need. Raises SandboxError with the first thing missing."""
-    from tiebreak.cli.doctor import examine
+def check_machine(dag: Any, name: str, study: Study, *, here: bool) -> None:
+    """Refuse what lacks something that the jobs to come need. Raises SandboxError with the first thing missing.
 
-    if not any(job.rule.name in TOOL_RULES for job in dag.needrun_jobs()):
+    name: the study as its user named it. here: the jobs run on this machine, one training at a time; else on a cluster,
+    and only what all machines share is looked at (the model at the hub, stored adapters, the disk), for all trainings.
+    """
+    from tiebreak.cli.doctor import examine, look_at_study
+
+    if not any(job.rule.name in TOOL_RULES or job.resources.get("gpu", 0) for job in dag.needrun_jobs()):
         return
-    missing = [found for found in examine(study) if found.state == "missing"]
+    findings = examine(name) if here else look_at_study(study, at_once=len(study.trained_runs))
+    missing = [found for found in findings if found.state == "missing"]
     if missing:
-        more = f" (and {len(missing) - 1} more: run `tiebreak doctor`)" if len(missing) > 1 else ""
+        more = f" (and {len(missing) - 1} more: run `tiebreak doctor --study {name}`)" if len(missing) > 1 else ""
         first = missing[0]
         mend = f"; {first.mend}" if first.mend else ""
-        raise SandboxError(f"this machine has no usable {first.subject}: {first.found}{mend}{more}")
+        whose = f"study {study.name}" if first.subject in OF_STUDIES else f"this machine has no usable {first.subject}"
+        raise SandboxError(f"{whose}: {first.found}{mend}{more}")
 
 
 def retrainings(dag: Any, paths: Paths) -> dict[str, str]:

@@ -66,3 +66,20 @@ def test_a_hub_that_cannot_be_reached_is_named(hub: Hub, monkeypatch: pytest.Mon
         model_bytes(NAME, COMMIT)
     with pytest.raises(TrainingError, match=f"model {NAME} at {COMMIT}: the hub cannot be reached"):
         download_base(NAME, COMMIT, Path("never"))
+
+
+def test_a_whole_copy_in_the_cache_is_enough(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = model_bytes(NAME, COMMIT)
+    download_base(NAME, COMMIT, tmp_path / "base")
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert model_bytes(NAME, COMMIT) == told
+    download_base(NAME, COMMIT, tmp_path / "again")
+
+
+def test_an_adapter_is_refused_in_the_place_of_a_base(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {**hub.files, "adapter_config.json": b"{}"}
+    for ask in (lambda: model_bytes(NAME, COMMIT), lambda: download_base(NAME, COMMIT, tmp_path / "base")):
+        with pytest.raises(TrainingError, match=f"model {NAME} at {COMMIT}: holds an adapter"):
+            ask()
+    assert not (tmp_path / "base").exists()

@@ -7,14 +7,15 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tiebreak.devices import devices
 from tiebreak.digest import pinned_versions
 from tiebreak.errors import SandboxError, TrainingError
-from tiebreak.paths import Paths
+from tiebreak.paths import BASE_ARM, Paths
 
 if TYPE_CHECKING:
     from tiebreak.study import Study
@@ -23,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[3]
 GIB = 1 << 30
 MEMORY = 6 * GIB  # what the laptop study stays under
 SMALL = 5 * GIB  # of disk: the same, with room for its records
-TOOL = 25 * GIB  # prime-rl's environment: PyTorch, vLLM and the CUDA libraries in their wheels
 
 
 @dataclass(frozen=True)
@@ -63,61 +63,79 @@ def render(finding: Finding) -> str:
     return f"{line}\n{'':21}{finding.mend}" if finding.mend else line
 
 
-def examine(study: str | None) -> Iterator[Finding]:
+def examine(name: str | None) -> Iterator[Finding]:
     """Look at everything; a study that cannot be read raises ConfigError before the slow looks."""
-    gpus_needed = study_gpus(study) if study else 0
+    study = load_study(name) if name else None
+    gpus_needed = max(study.gpus(stage) for stage in ("sft", "rlvr", "evaluation")) if study else 0
     yield Finding("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield from look_at_torch(gpus_needed)
-    yield look_at_rust("rustc")
-    yield look_at_rust("cargo")
-    yield look_at_linker()
+    if study is None or study.domain == "rust":
+        yield look_at_rust("rustc")
+        yield look_at_rust("cargo")
+        yield look_at_linker()
     yield look_at_sandbox()
     yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
-    yield from look_at_study(study)
+    yield from look_at_disk(shutil.disk_usage(ROOT).free) if study is None else look_at_study(study)
 
 
-def look_at_study(name: str | None) -> Iterator[Finding]:
-    """What a study asks of its user, its model at the hub, and the disk that it takes."""
-    free = shutil.disk_usage(ROOT).free
-    if name is None:
-        yield look_at_disk(free)
-        return
-    study = load_study(name)
+def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
+    """What a study asks of its user, its model at the hub or in a folder, its stored adapters, and the disk it takes.
+
+    at_once: trainings at a time.
+    """
+    from tiebreak.training.disk import needed
+
     yield from (Finding("study", "missing", question) for question in study.questions())
-    weights = None
-    if study.model.is_hub and not (ROOT / Paths(study.name).base / "config.json").is_file():
-        finding, weights = look_at_model(study.model.base, str(study.model.revision))
-        yield finding
-    yield look_at_disk(free, SMALL if weights is None else SMALL + large_bytes(study, weights))
+    model, weights = look_at_model(study)
+    yield model
+    yield from look_at_adapters(study)
+    parts = needed(study, weights, ROOT, at_once=at_once) if study.model.device == "cuda" and weights else {}
+    yield from look_at_disk(shutil.disk_usage(ROOT).free, parts)
 
 
-def look_at_model(name: str, revision: str) -> tuple[Finding, int | None]:
-    """Whether the hub gives the base model, and the size of its weights."""
+def look_at_model(study: "Study") -> tuple[Finding, int]:
+    """Whether the base model can be had, and the size of its weights, 0 where it cannot or is yet to be made."""
     from tiebreak.training.download import model_bytes
+    from tiebreak.training.fit import weights_bytes
 
+    name, revision = study.model.base, str(study.model.revision)
+    folder = ROOT / Paths(study.name).base if study.model.is_made else Path(name)
+    if (folder / "config.json").is_file():
+        size = weights_bytes(folder)
+        if problem := misfit(study, folder):
+            return Finding("model", "missing", problem), size
+        return Finding("model", "ok", f"{name}, {size / GIB:.1f} GiB of weights here"), size
+    if not study.model.is_hub:
+        return Finding("model", "ok", f"{name}, which the study makes"), 0
     try:
         size = model_bytes(name, revision)
     except TrainingError as error:
-        return Finding("model", "missing", str(error)), None
+        return Finding("model", "missing", str(error)), 0
     return Finding("model", "ok", f"{name} at {revision[:12]}, {size / GIB:.1f} GiB of weights"), size
 
 
-def large_bytes(study: "Study", weights: int) -> int:
-    """Bytes of disk that a study of a large model takes at most at one time, one training after the other.
+def misfit(study: "Study", base: Path) -> str | None:
+    """What a study says of its base's ids that is not so: prime-rl would never sample some, or sample unknown ones."""
+    rows = json.loads((base / "config.json").read_text(encoding="utf-8")).get("vocab_size")
+    part = study.rlvr.prime_rl if study.rlvr.trainer == "prime-rl" else None
+    if part is None or rows == part.vocabulary:
+        return None
+    return f"rlvr.prime_rl.vocabulary is {part.vocabulary}, the model in {base} has {rows} rows; make them agree"
 
-    Counted are the hub's cache, the base and the SFT model; prime-rl's environment; and the larger of SFT's checkpoints
-    (weights and AdamW's two moments; the new one is written before the old one goes) and those of one RL training
-    (prime-rl keeps two and writes a third, each with all weights).
-    """
-    return (TOOL if study.tools() else 0) + 3 * weights + max(2 * 3 * weights, 3 * weights)
 
+def look_at_adapters(study: "Study") -> Iterator[Finding]:
+    """The stored adapters that are another model's."""
+    from tiebreak.training.fit import ADAPTER, check_adapter
 
-def study_gpus(name: str) -> int:
-    """How many GPUs the largest job of a study takes; 0 for a study on the CPU. ConfigError for a bad study."""
-    study = load_study(name)
-    return max(study.gpus("sft"), study.gpus("rlvr"), study.gpus("evaluation"))
+    paths = Paths(study.name, ROOT / "results")
+    for model in map(paths.model, study.trained_runs):
+        if (model / ADAPTER).is_file():
+            try:
+                check_adapter(model, paths.model(BASE_ARM))
+            except TrainingError as error:
+                yield Finding("adapter", "missing", str(error))
 
 
 def load_study(name: str) -> "Study":
@@ -136,13 +154,15 @@ def look_at_torch(gpus_needed: int) -> Iterator[Finding]:
         yield Finding("torch", "missing", str(error), "./dev --sync installs it")
         return
     yield Finding("torch", "ok", f"{torch.__version__}, {torch.get_num_threads()} threads")
-    count = torch.cuda.device_count()
-    names = ", ".join(torch.cuda.get_device_name(index) for index in range(count))
-    if count < gpus_needed:
-        mend = f"the study's largest job takes {gpus_needed}; run it on such a machine or cluster, or lower `gpus`"
-        yield Finding("gpus", "missing", names or "none", mend)
+    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    if len(names) >= gpus_needed:
+        yield Finding("gpus", "ok", ", ".join(names) or "none (studies on the CPU need none)")
+    elif torch.version.cuda is None and (here := devices()):
+        found = f"{len(here)} ({', '.join(here)}), and {torch.__version__} cannot use them"
+        yield Finding("gpus", "missing", found, "TIEBREAK_TORCH=cuda ./dev …, or `nix develop .#gpu`")
     else:
-        yield Finding("gpus", "ok", names or "none (studies on the CPU need none)")
+        mend = f"the study's largest job takes {gpus_needed}; run it on such a machine or cluster, or lower `gpus`"
+        yield Finding("gpus", "missing", ", ".join(names) or "none", mend)
 
 
 def look_at_rust(program: str) -> Finding:
@@ -218,10 +238,13 @@ def look_at_memory(size: int) -> Finding:
     return Finding("memory", "ok", found)
 
 
-def look_at_disk(free: int, needed: int = SMALL) -> Finding:
-    """Whether `free` bytes of disk do for what is `needed`; a large study is not begun on too little."""
+def look_at_disk(free: int, parts: Mapping[str, int] | None = None) -> Iterator[Finding]:
+    """Whether `free` bytes of disk do for a small study and these `parts` of a large one, which stops without."""
+    wanted = SMALL + sum((parts or {}).values())
     found = f"{free / GIB:.1f} GiB free"
-    if free >= needed:
-        return Finding("disk", "ok", found)
-    mend = f"the study may take up to {needed / GIB:.0f} GiB at a time, checkpoints included"
-    return Finding("disk", "missing" if needed > SMALL else "warning", found, mend)
+    if free >= wanted:
+        yield Finding("disk", "ok", found)
+        return
+    said = "".join(f", {name} {size / GIB:.0f}" for name, size in (parts or {}).items())
+    mend = f"the study may still take {wanted / GIB:.0f} GiB (tables and records {SMALL / GIB:.0f}{said}); make room"
+    yield Finding("disk", "missing" if parts else "warning", found, mend)

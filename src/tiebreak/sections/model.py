@@ -67,6 +67,15 @@ class Model(Section):
     tiny: Tiny = Field(default_factory=Tiny, description="the model from scratch, where base is tiny", examples=["{}"])
 
     @model_validator(mode="after")
+    def no_adapter(self) -> Self:
+        """An adapter is no base: transformers would load the model that it names in its place."""
+        config = Path(self.base) / "adapter_config.json"
+        if config.is_file():
+            named = json.loads(config.read_text(encoding="utf-8")).get("base_model_name_or_path")
+            raise ValueError(f"base {self.base} is an adapter of {named}, not a model; name {named}, or merge the two")
+        return self
+
+    @model_validator(mode="after")
     def pinned(self) -> Self:
         """A model of the hub is named with its commit, or the study cannot be repeated."""
         if self.base != "tiny" and self.revision is None and not self.is_folder:
