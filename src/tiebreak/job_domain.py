@@ -1,4 +1,4 @@
-"""The domain of a job, from its typed parameters. Here and in `study.py` it is known which domains there are."""
+"""The domain of a job, or of plain values. Here and in `study.py` it is known which domains there are."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,13 +11,16 @@ from tiebreak.job import Job
 from tiebreak.paths import verdict_cache
 from tiebreak.sandbox.probe import enforcement
 
+Values = Mapping[str, Any]
+"""A section of a study as plain values."""
+
 
 def open_domain(job: Job) -> Domain:
     """The job's domain with its toolbox and reward tables (its own arm's, or those of `shapes`).
 
     If the job then runs programs in it, its record says how many, with which tools, and by what they were confined.
     """
-    domain = OPENERS[job.params.domain](job)
+    domain = opened(job.params.domain, job.params.get("toolbox", {}), _shapes(job), workers=job.threads)
     job.programs = partial(programs, domain)
     return domain
 
@@ -42,68 +45,84 @@ def _no_tools() -> dict[str, str]:
     return {}
 
 
+def opened(
+    name: str, toolbox: Values, arms: Mapping[str, Values], *, workers: int, cache: Path | None = None
+) -> Domain:
+    """The domain `name` from plain values; cache: of verdicts, None being the one that all studies share."""
+    return OPENERS[name](toolbox, arms, workers, verdict_cache() if cache is None else cache)
+
+
 def draw(job: Job) -> Drawn:
     """The blueprints of the job's sources."""
-    return SOURCES[job.params.domain](job)
+    return drawn(job.params.domain, job.params.source, job.params.root_seed, job.input.get("replies"))
 
 
-def _shapes(job: Job) -> Mapping[str, Any]:
+def drawn(name: str, source: Values, root_seed: int, replies: str | Path | None = None) -> Drawn:
+    """The blueprints of a domain's sources from plain values; replies: what a language model said, if one is asked."""
+    return SOURCES[name](source, root_seed, replies)
+
+
+def _shapes(job: Job) -> Mapping[str, Values]:
     if job.params.get("arm") is not None:
         return {job.wildcards.arm: job.params["arm"]}
-    return job.params.get("shapes", {})
+    shapes: Mapping[str, Values] = job.params.get("shapes", {})
+    return shapes
 
 
-def _open_rust(job: Job) -> Domain:
+def _open_rust(toolbox: Values, arms: Mapping[str, Values], workers: int, cache: Path) -> Domain:
     from tiebreak.domains.rust.domain import RustDomain
     from tiebreak.domains.rust.verdicts import Judge
     from tiebreak.sections.arm import Arm
     from tiebreak.sections.model import Toolbox
 
-    toolbox = Toolbox.model_validate(job.params.get("toolbox", {}))
-    tables = {name: Arm.model_validate(values).reward_table() for name, values in _shapes(job).items()}
-    judge = Judge(verdict_cache(), workers=job.threads, diagnostics=toolbox.diagnostics)
-    return RustDomain(judge, tables, read_limit=toolbox.read_limit, output_limit=toolbox.output_limit)
+    tools = Toolbox.model_validate(toolbox)
+    tables = {name: Arm.model_validate(values).reward_table() for name, values in arms.items()}
+    judge = Judge(cache, workers=workers, diagnostics=tools.diagnostics)
+    return RustDomain(judge, tables, read_limit=tools.read_limit, output_limit=tools.output_limit)
 
 
-def _open_fathom(job: Job) -> Domain:
+def _open_fathom(toolbox: Values, arms: Mapping[str, Values], workers: int, cache: Path) -> Domain:
     from tiebreak.domains.fathom.domain import FathomDomain
     from tiebreak.domains.fathom.episode import Settings
     from tiebreak.sections.fathom import FathomArm, ReplSection
 
-    repl = ReplSection.model_validate(job.params.get("toolbox", {}))
-    tables = {name: FathomArm.model_validate(values).reward_table() for name, values in _shapes(job).items()}
+    repl = ReplSection.model_validate(toolbox)
+    tables = {name: FathomArm.model_validate(values).reward_table() for name, values in arms.items()}
     settings = Settings(repl.mode, repl.output_limit, repl.most_calls, repl.most_depth)
-    return FathomDomain(tables, settings, repl.excerpt_tokens, workers=job.threads)
+    return FathomDomain(tables, settings, repl.excerpt_tokens, workers=workers)
 
 
-def _draw_rust(job: Job) -> Drawn:
+def _draw_rust(source: Values, root_seed: int, replies: str | Path | None) -> Drawn:
     from tiebreak.domains.rust.llm.orders import orders
     from tiebreak.domains.rust.sources import Generated, Imported, Source, Written, collect
     from tiebreak.sections import data
 
-    wanted, seed = job.part("source", data.Source), job.params.root_seed
+    wanted = data.Source.model_validate(source)
     sources: list[Source] = [
         *([Generated(**wanted.generate.model_dump())] if wanted.generate else []),
         *([Imported(**wanted.imported.model_dump())] if wanted.imported else []),
     ]
     if (llm := wanted.llm) is not None:
-        ordered = orders(llm.families, llm.categories, llm.difficulties, llm.cases, seed)
-        sources.append(Written(Path(job.input.replies), llm.model, ordered))
-    return collect(sources, seed)
+        ordered = orders(llm.families, llm.categories, llm.difficulties, llm.cases, root_seed)
+        sources.append(Written(Path(str(replies)), llm.model, ordered))
+    return collect(sources, root_seed)
 
 
-def _draw_fathom(job: Job) -> Drawn:
+def _draw_fathom(source: Values, root_seed: int, replies: str | Path | None) -> Drawn:
     from tiebreak.domains.fathom.generator import generate
     from tiebreak.sections.fathom import TaskSource
 
-    wanted = job.part("source", TaskSource).generate
-    tasks = generate(job.params.root_seed, wanted.cases, wanted.by_length)
-    return Drawn(list(tasks), [], f"{len(tasks)} tasks from the generator, seed {job.params.root_seed}")
+    wanted = TaskSource.model_validate(source).generate
+    tasks = generate(root_seed, wanted.cases, wanted.by_length)
+    return Drawn(list(tasks), [], f"{len(tasks)} tasks from the generator, seed {root_seed}")
 
 
-OPENERS: Mapping[str, Callable[[Job], Domain]] = {"rust": _open_rust, "fathom": _open_fathom}
+OPENERS: Mapping[str, Callable[[Values, Mapping[str, Values], int, Path], Domain]] = {
+    "rust": _open_rust,
+    "fathom": _open_fathom,
+}
 TOOLS: Mapping[str, Callable[[], dict[str, str]]] = {"rust": _rust_tools, "fathom": _no_tools}
-SOURCES: Mapping[str, Callable[[Job], Drawn]] = {"rust": _draw_rust, "fathom": _draw_fathom}
+SOURCES: Mapping[str, Callable[[Values, int, str | Path | None], Drawn]] = {"rust": _draw_rust, "fathom": _draw_fathom}
 
 
 def split_cases(cases: list[Any], splits: str | Path, name: str) -> list[Any]:

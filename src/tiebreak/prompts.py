@@ -1,6 +1,7 @@
 """The prompts of a split as a table: the bytes that a stage shows, made by the domain's one prompt function."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,33 @@ def opening(turns: Sequence[Mapping[str, Any]]) -> list[chat.Message]:
     roles = [turn["role"] for turn in turns]
     end = roles.index("assistant") if "assistant" in roles else len(roles)
     return [{"role": turn["role"], "content": turn["content"]} for turn in turns[:end]]
+
+
+@dataclass
+class Sides:
+    """What the parity gate compares: the prompts by stage and case, and stages that differ on purpose."""
+
+    expected: dict[str, dict[str, str]]
+    found: dict[str, dict[str, str]]
+    declared: dict[str, str] = field(default_factory=dict)
+
+
+def two_sides(
+    domain: Domain,
+    members: Mapping[str, Sequence[Any]],
+    files: Mapping[str, Path],
+    system_message: str | None,
+    drifting: Iterable[str],
+) -> Sides:
+    """The prompts of the splits sft, pool and holdout by the one function, and as their tables hold them.
+
+    members, files: cases and table of each split. drifting: arms with the fault `drifted_prompt`; each is a stage.
+    """
+    expected = {split: by_case(prompt_rows(domain, cases, system_message)) for split, cases in members.items()}
+    readers = {"sft": trace_prompts, "pool": shown_prompts, "holdout": shown_prompts}
+    sides = Sides(expected, {split: read(files[split]) for split, read in readers.items()})
+    for arm in drifting:
+        stage = f"pool of {arm}"
+        sides.expected[stage], sides.declared[stage] = expected["pool"], "drifted_prompt"
+        sides.found[stage] = by_case(prompt_rows(domain, members["pool"], system_message, drifted=True))
+    return sides

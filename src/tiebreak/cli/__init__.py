@@ -21,6 +21,7 @@ COMMANDS = (
     "claims",
     "compare",
     "doctor",
+    "gate",
     "grade",
     "preflight",
     "prime-rl",
@@ -28,6 +29,7 @@ COMMANDS = (
     "published",
     "replay",
     "score",
+    "smoke",
     "verify",
 )
 
