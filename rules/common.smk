@@ -33,6 +33,7 @@ REPORT = Path("src/tiebreak/report")
 PAGES = sorted(map(str, [*REPORT.glob("templates/*"), *REPORT.glob("viewer/*.js")]))
 BASE = str(PATHS.base) if STUDY.model.is_made else STUDY.model.base
 WRITTEN = getattr(STUDY.data.source, "llm", None)  # not every domain has this source
+BUDGETS = getattr(STUDY.evaluation, "call_budgets", ())  # nor are there calls to limit
 PRIME_RL = [str(path) for path in STUDY.tools()]
 MODELS = [str(PATHS.model(run)) for run in STUDY.runs]
 CARDS = sorted(map(str, Path("src/tiebreak/publish/templates").glob("*")))

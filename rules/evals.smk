@@ -1,5 +1,5 @@
 # Sampling from finished models: the learning probe on pool prompts, and the evaluation on held-out cases; of a study
-# that mixes its pool, also the bands of all pool prompts.
+# that mixes its pool, also the bands of all pool prompts; of one with budgets of calls, also the evaluation under these.
 # What is sampled knows no other arm, so that a new arm leaves the old rollouts as they are.
 
 
@@ -69,6 +69,40 @@ rule evaluation:
         toolchain=TOOLCHAIN,
     script:
         "../scripts/evaluation.py"
+
+
+rule budgets:
+    input:
+        model=model_of,
+        cases="<results>/data/cases.jsonl",
+        prompts="<results>/data/holdout.parquet",
+    output:
+        rollouts="<results>/budgets/{run}/rollouts.parquet",
+        timings="<results>/budgets/{run}/timings.parquet",
+    log:
+        "<logs>/budgets/{run}.log",
+    benchmark:
+        "<benchmarks>/budgets/{run}.tsv"
+    threads: STUDY.evaluation.threads
+    resources:
+        mem_mb=LARGE["evaluation"] or 3000,
+        runtime=240,
+        gpu=GPUS["evaluation"],
+    params:
+        study=STUDY.name,
+        domain=STUDY.domain,
+        root_seed=STUDY.root_seed,
+        shapes=shapes_of,
+        model=lookup(dpath="model", within=PARTS),
+        evaluation=lookup(dpath="evaluation", within=PARTS),
+        budgets=list(BUDGETS),
+        toolbox=lookup(dpath="toolbox", within=PARTS),
+        threads=STUDY.evaluation.threads,
+        gpus=GPUS["evaluation"],
+        code=lookup(dpath="budgets", within=CODE),
+        toolchain=TOOLCHAIN,
+    script:
+        "../scripts/budgets.py"
 
 
 rule bands:

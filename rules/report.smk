@@ -30,6 +30,10 @@ rule report:
             rep=STUDY.repetitions,
         ),
         probes=collect("<results>/probes/{run}/rollouts.parquet", run=STUDY.runs),
+        budgets=branch(
+            BUDGETS,
+            then=collect("<results>/budgets/{run}/rollouts.parquet", run=STUDY.runs),
+        ),
     output:
         page=report(
             "<results>/report/index.html",

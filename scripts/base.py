@@ -1,4 +1,4 @@
-"""Rule base: the base model, from scratch (from crates that are drawn apart from the study's cases) or from the hub."""
+"""Rule base: the base model, from scratch (from tasks that are drawn apart from the study's) or from the hub."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tiebreak.training.resolved import read_resolved
 with Job(snakemake) as job:
     seed, model = job.params.root_seed, job.part("model", Model)
     out, steps = Path(job.output.model), Path(job.output.steps)
-    if model.base == "tiny":
+    if not model.is_hub:
         corpus = open_domain(job).corpus(seed, model.tiny.corpus)
         make_base(model.tiny, corpus, root_seed=seed, out=out, steps=steps, work=job.work)
         job.resolved |= read_resolved(job.work / "0")

@@ -8,9 +8,10 @@ from tiebreak.gates import read
 from tiebreak.job import Job, named, read_lines
 from tiebreak.job_domain import open_domain
 from tiebreak.provenance import described
+from tiebreak.report import causes, effort
 from tiebreak.report.costs import costs, tokens
 from tiebreak.report.jobs import jobs_behind
-from tiebreak.report.page import build
+from tiebreak.report.page import build, in_order
 from tiebreak.report.viewer import write_page
 from tiebreak.report.viewer_data import write_data
 from tiebreak.stats.counts import counts
@@ -42,16 +43,22 @@ with Job(snakemake) as job:
     index = write_data(rollouts, terms, Path(job.output.rollouts), study)
     write_page(out, study)
     learned = json.loads(Path(job.input.sft).read_text(encoding="utf-8"))["tokens_learned"] * job.params.epochs
-    sampled = tokens(map(Path, job.input.groups), map(Path, job.input.probes), index.tokens)
+    budgets = [Path(path) for path in job.input.budgets]
+    sampled = tokens(map(Path, job.input.groups), map(Path, job.input.probes), index.tokens, budgets)
+    analysis = in_order(json.loads(Path(job.input.analysis).read_text(encoding="utf-8")))
+    steps_of, decision_of = dict(zip(runs, steps, strict=True)), dict(zip(runs, decisions, strict=True))
+    cells = causes.cells(job.params.shapes, decision_of, steps_of, analysis)
     build(
-        json.loads(Path(job.input.analysis).read_text(encoding="utf-8")),
-        dict(zip(runs, steps, strict=True)),
+        analysis,
+        steps_of,
         gates,
-        dict(zip(runs, decisions, strict=True)),
+        decision_of,
         records,
         out,
         counts=counts(rollouts),
         rollouts=index,
         audits=audits,
+        effort=effort.tables(rollouts, budgets, analysis, domain.counted, domain.size),
+        cells=cells if len(cells) else None,
         spent=costs(records["jobs"], job.params.gpus_of, sampled | {"sft": {"tokens_trained": learned}}),
     )

@@ -15,12 +15,13 @@ Values = Mapping[str, Any]
 """A section of a study as plain values."""
 
 
-def open_domain(job: Job) -> Domain:
-    """The job's domain with its toolbox and reward tables (its own arm's, or those of `shapes`).
+def open_domain(job: Job, **changes: Any) -> Domain:
+    """The job's domain with its toolbox, but for these changes, and reward tables (its own arm's, or of `shapes`).
 
     If the job then runs programs in it, its record says how many, with which tools, and by what they were confined.
     """
-    domain = opened(job.params.domain, job.params.get("toolbox", {}), _shapes(job), workers=job.threads)
+    toolbox = {**job.params.get("toolbox", {}), **changes}
+    domain = opened(job.params.domain, toolbox, _shapes(job), workers=job.threads)
     job.programs = partial(programs, domain)
     return domain
 

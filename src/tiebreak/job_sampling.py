@@ -1,14 +1,15 @@
-"""What probe, evaluation and bands share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
+"""What all sampling rules share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tiebreak import tables
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, stop_reason
-from tiebreak.sampling import Plan, prompts_of, sample
+from tiebreak.paths import parse_run
+from tiebreak.sampling import Plan, play_blocks, prompts_of, sample, write_rows
 from tiebreak.sections.evaluation import Evaluation
 from tiebreak.sections.model import Model
 
@@ -19,8 +20,7 @@ def sample_run(job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = 
     rollouts, timings = Path(job.output.rollouts), Path(job.output.timings)
     reason = stop_reason(job.input.model)
     if reason is not None:
-        tables.write_table(rollouts, [], tables.rollouts(domain.facts))
-        tables.write_table(timings, [], tables.TIMINGS)
+        write_rows([], domain, rollouts, timings)
         return summary(plan, [], stopped=reason)
     cases = domain.load_cases(Path(job.input.cases))
     prompts = prompts_of(Path(job.input.prompts), cases)[:limit]
@@ -29,6 +29,36 @@ def sample_run(job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = 
     job.resolved |= {"engine": engine.describe(), "seeds": {"root": plan.root_seed, "stream": stream}}
     rows = sample(engine, domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
     return summary(plan, rows, stopped=None)
+
+
+def sample_budgets(job: Job, plan: Plan, sampling: Sampling, budgets: Sequence[int]) -> None:
+    """Sample the job's model on its prompts once under each budget of calls (the toolbox's `most_calls`).
+
+    Both tables hold the rollouts of all budgets; which one a rollout had is among its facts.
+    """
+    domain, rows = open_domain(job), []
+    if stop_reason(job.input.model) is None:
+        engine = open_engine(job, sampling)
+        prompts = prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases)))
+        for calls in budgets:
+            held = open_domain(job, most_calls=calls)
+            rows += play_blocks(engine, held, prompts, plan, work=job.work / f"calls{calls}")
+    write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))
+
+
+def plan_of(job: Job, section: Evaluation, repetition: int) -> Plan:
+    """What one repetition of the job's run samples."""
+    arm, seed = parse_run(job.wildcards.run)
+    return Plan(
+        root_seed=job.params.root_seed,
+        stream=("eval", repetition),
+        arm=arm,
+        training_seed=seed,
+        repetition=repetition,
+        samples=section.k,
+        tool_rounds=section.tool_rounds,
+        block=section.block,
+    )
 
 
 def sampling_of(job: Job, section: Evaluation) -> Sampling:

@@ -69,7 +69,16 @@ def sample(
     rollouts: Path,
     timings: Path,
 ) -> list[dict[str, Any]]:
-    """Play `plan.samples` rollouts of every prompt and write both tables; returns the rollouts in the table's order.
+    """Play `plan.samples` rollouts of every prompt and write both tables; returns the rollouts in the table's order."""
+    rows = play_blocks(engine, domain, prompts, plan, work=work)
+    write_rows(rows, domain, rollouts, timings)
+    return [row["rollout"] for row in rows]
+
+
+def play_blocks(
+    engine: Engine, domain: Domain, prompts: Sequence[tuple[Any, list[chat.Message]]], plan: Plan, *, work: Path
+) -> list[dict[str, Any]]:
+    """Play `plan.samples` rollouts of every prompt; each with the row of its timings, by case and sample.
 
     work: a folder for the blocks that are done; a call with the same folder goes on behind them.
     """
@@ -83,13 +92,15 @@ def sample(
             append_frame(work / "blocks.jsonl.zst", rows)
             done.append(rows)
             bar.update(len(rows))
-    rows = sorted(
+    return sorted(
         (row for block in done for row in block), key=lambda row: (row["rollout"]["case_id"], row["rollout"]["sample"])
     )
-    found = [row["rollout"] for row in rows]
-    tables.write_table(rollouts, [as_arrow(row) for row in found], tables.rollouts(domain.facts))
+
+
+def write_rows(rows: Sequence[dict[str, Any]], domain: Domain, rollouts: Path, timings: Path) -> None:
+    """Write what `play_blocks` gave as the two tables."""
+    tables.write_table(rollouts, [as_arrow(row["rollout"]) for row in rows], tables.rollouts(domain.facts))
     tables.write_table(timings, [row["timing"] for row in rows], tables.TIMINGS)
-    return found
 
 
 def play_block(

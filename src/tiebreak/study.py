@@ -13,7 +13,7 @@ from tiebreak.sections.arm import Arm
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Data
 from tiebreak.sections.evaluation import EvaluationPlan, Probe
-from tiebreak.sections.fathom import FathomArm, ReplSection, TaskData
+from tiebreak.sections.fathom import FathomArm, FathomEvaluation, ReplSection, TaskData
 from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.publish import Publish
 from tiebreak.sections.rlvr import RlvrPlan
@@ -124,9 +124,10 @@ class Study(Section):
     def parts(self) -> dict[str, Any]:
         """The study as plain values, defaults filled in, for rules to look up what they read.
 
-        Left out is how often things are done (training_seeds, repetitions), so that doing more repeats nothing.
+        Left out is how often things are done (training_seeds, repetitions, call_budgets), so that doing more repeats
+        nothing.
         """
-        counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions"}}
+        counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions", "call_budgets"}}
         return self.model_dump(mode="json", by_alias=True, exclude=counts)
 
 
@@ -142,6 +143,9 @@ class FathomStudy(Study):
         min_length=1,
         description="the reward shapes under test, by name",
         examples=["{v1_gate: {table: v1_gate}, v2_soft: {table: v2_soft}}"],
+    )
+    evaluation: FathomEvaluation = Field(
+        description="sampling on held-out cases", examples=["{k: 8, repetitions: 3, call_budgets: [0, 1]}"]
     )
 
 

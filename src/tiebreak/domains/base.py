@@ -129,6 +129,16 @@ class Domain(Protocol):
     facts: pa.StructType
 
     @property
+    def size(self) -> str | None:
+        """The whole number among a rollout's facts that says how large its task was, if there is one."""
+        ...
+
+    @property
+    def counted(self) -> Sequence[str]:
+        """The whole numbers among a rollout's facts that a report averages, such as `calls`; may be none."""
+        ...
+
+    @property
     def strata(self) -> Mapping[str, Sequence[str]]:
         """Names for groups of families that are reported beside the families."""
         ...

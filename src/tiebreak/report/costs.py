@@ -29,6 +29,7 @@ STAGES: Mapping[str, Sequence[str]] = {
     "rlvr": ("trial", "rlvr"),
     "probes": ("probe",),
     "evaluations": ("evaluation",),
+    "call budgets": ("budgets",),
     "statistics": ("arm", "analysis", "audits"),
 }
 GPUS_OF = {
@@ -38,6 +39,7 @@ GPUS_OF = {
     "probe": "evaluation",
     "bands": "evaluation",
     "evaluation": "evaluation",
+    "budgets": "evaluation",
 }
 COLUMNS = ["stage", "jobs", "seconds", "gpu_hours", "tokens_sampled", "tokens_trained"]
 
@@ -80,14 +82,21 @@ def elapsed(jobs: Sequence[Mapping[str, Any]]) -> float | None:
     return (max(ends) - min(starts)).total_seconds() if jobs else None
 
 
-def tokens(groups: Iterable[Path], probes: Iterable[Path], evaluated: int) -> dict[str, dict[str, int]]:
-    """Tokens by stage, for `costs`: of the groups of all trainings, of the probes, and what evaluations sampled."""
-    probed = [pc.sum(read_table(path, ["new_tokens"])["new_tokens"]).as_py() or 0 for path in probes]
+def tokens(
+    groups: Iterable[Path], probes: Iterable[Path], evaluated: int, budgets: Iterable[Path] = ()
+) -> dict[str, dict[str, int]]:
+    """Tokens by stage, for `costs`: of the groups of all trainings, and of probes, evaluations and budgets."""
     return {
         "rlvr": training_tokens(group for path in groups for group in read_groups(path)),
-        "probes": {"tokens_sampled": sum(probed)},
+        "probes": {"tokens_sampled": sampled_tokens(probes)},
         "evaluations": {"tokens_sampled": evaluated},
+        "call budgets": {"tokens_sampled": sampled_tokens(budgets)},
     }
+
+
+def sampled_tokens(rollouts: Iterable[Path]) -> int:
+    """Tokens that models wrote in these tables of rollouts."""
+    return sum(pc.sum(read_table(path, ["new_tokens"])["new_tokens"]).as_py() or 0 for path in rollouts)
 
 
 def read_groups(path: Path) -> Iterator[dict[str, Any]]:

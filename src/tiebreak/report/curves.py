@@ -82,6 +82,34 @@ def pass_at_k(frame: pd.DataFrame, k: int) -> Figure:
     return figure
 
 
+def budgets(frame: pd.DataFrame) -> Figure:
+    """Graded pass@1 against executed calls, an arm's budgets joined; what no other point beats lies on the step."""
+    arms = list(dict.fromkeys(frame["arm"]))
+    style = looks(arms)
+    figure, (axis,) = canvas(1, 3.6)
+    front = frame[frame["front"]].sort_values("calls")
+    axis.step(front["calls"], front["value"], where="post", color=INK, linewidth=0.8, alpha=0.5, label="not beaten")
+    for arm, part in frame.groupby("arm", sort=False):
+        look = style[str(arm)]
+        axis.plot(
+            part["calls"], part["value"], look.mark, color=look.colour, linestyle="-", linewidth=0.8, label=str(arm)
+        )
+        bounds = part[part["low"].notna()]
+        axis.vlines(
+            bounds["calls"], bounds["low"].astype(float), bounds["high"].astype(float), color=look.colour, alpha=0.4
+        )
+        for row in part.to_dict("records"):
+            axis.annotate(
+                str(row["budget"]), (row["calls"], row["value"]), (3, 3), textcoords="offset points", fontsize=7
+            )
+    axis.set_ylim(-0.02, 1.02)
+    axis.set_xlabel("executed calls a rollout (number: the budget)")
+    axis.set_ylabel("graded pass@1")
+    axis.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8)
+    return figure
+
+
 def costs(frame: pd.DataFrame) -> Figure:
     """Hours of jobs by stage."""
     figure, (axis,) = canvas(1, 0.7 + 0.24 * len(frame))

@@ -54,6 +54,20 @@ def by_family(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+def causes(frame: pd.DataFrame) -> Figure:
+    """The tied fraction of the trials of arms that differ in a shape or a fault."""
+    shapes = list(dict.fromkeys(frame["shape"]))
+    style = looks([BASE_ARM, *shapes])
+    figure, (axis,) = canvas(1, 0.9 + 0.36 * len(frame))
+    for y, row in enumerate(frame.to_dict("records")):
+        named = {"value": row["tied_fraction"], "low": row["tied_low"], "high": row["tied_high"]}
+        point(axis, named, y, style[row["shape"]])
+    named_rows(axis, [f"{row.shape}, {row.faults} ({row.tied} of {row.groups})" for row in frame.itertuples()])
+    axis.set_xlim(-0.02, 1.02)
+    axis.set_xlabel("tied fraction of the trial's groups")
+    return figure
+
+
 def probe(frame: pd.DataFrame) -> Figure:
     """The gain on the probe's prompts by arm, runs beside."""
     arms = frame[frame["kind"] == "arm"]

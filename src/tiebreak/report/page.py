@@ -10,7 +10,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from tiebreak.paths import BASE_ARM
-from tiebreak.report import audit_figures, audit_tables, case_map, costs, curves, data, drawing, figures
+from tiebreak.report import audit_figures, audit_tables, case_map, causes, costs, curves, data, drawing, figures
 from tiebreak.report.viewer import link
 from tiebreak.report.viewer_data import Index
 from tiebreak.report.wording import environment, word, write
@@ -33,6 +33,8 @@ def build(
     rollouts: Index | None = None,
     spent: pd.DataFrame | None = None,
     audits: Mapping[str, Any] | None = None,
+    effort: Mapping[str, pd.DataFrame] | None = None,
+    cells: pd.DataFrame | None = None,
 ) -> Path:
     """Write index.html, figures/*.svg and tables/*.csv into `out_dir`; the path of the page.
 
@@ -40,11 +42,13 @@ def build(
     decisions: the trial's decision of each run; records: provenance, any nesting of names and values, with `study` (the
     name), `commands` (how to re-make) and `jobs` (of `report.jobs`) if known; counts: the table that was analysed;
     rollouts: the index of the viewer beside the page, to which numbers then link; spent: of `report.costs`; audits:
-    of `audits.study`. What is None is not shown. The same inputs give the same bytes.
+    of `audits.study`; effort: of `report.effort.tables`; cells: of `report.causes`. What is None is not shown. The same
+    inputs give the same bytes.
     """
     analysis, jobs = in_order(analysis), records.get("jobs", [])
     tables = {**tables_of(analysis, steps, counts), "jobs": data.jobs(jobs)}
     tables |= {} if spent is None else {"figure_costs": spent}
+    tables |= dict(effort or {}) | ({} if cells is None else {"figure_causes": cells, "effects": causes.effects(cells)})
     audited = {} if audits is None else audit_tables.figure_tables(audits)
     tables |= {f"audit_{name.removeprefix('figure_')}": frame for name, frame in audited.items()}
     for name, frame in tables.items():
@@ -70,6 +74,9 @@ def build(
         "spent_total": None if spent is None else costs.total(spent),
         "elapsed": costs.elapsed(jobs),
         "audits": None if audits is None else about_audits(audits),
+        "effort": effort or {},
+        "cells": cells,
+        "causes": [] if cells is None else causes.sentences(cells),
         "rollouts": rollouts,
         "link": link,
         "table_names": sorted(tables),
@@ -130,6 +137,9 @@ def drawings(analysis: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) ->
         "families": ("figure_families", lambda: figures.by_family(tables["figure_families"])),
         "learning": ("figure_learning", lambda: figures.probe(tables["figure_learning"])),
         "training": ("figure_training", lambda: curves.training(tables["figure_training"], arms)),
+        "sizes": ("figure_sizes", lambda: figures.by_family(tables["figure_sizes"].rename(columns={"size": "family"}))),
+        "budgets": ("figure_budgets", lambda: curves.budgets(tables["figure_budgets"])),
+        "causes": ("figure_causes", lambda: figures.causes(tables["figure_causes"])),
         "costs": ("figure_costs", lambda: curves.costs(tables["figure_costs"])),
     }
     with matplotlib.rc_context(drawing.STYLE):

@@ -12,6 +12,7 @@ from tiebreak.domains.fathom.rewards import PUBLISHED_TABLES, RewardTable
 from tiebreak.sections.arm import Fault
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Shares
+from tiebreak.sections.evaluation import EvaluationPlan
 
 
 class Length(Section):
@@ -80,6 +81,23 @@ class ReplSection(Section):
     output_limit: int = Field(OUTPUT_LIMIT, ge=20, description="characters of a reply at most", examples=[2000])
     most_calls: int = Field(MOST_CALLS, ge=0, description="calls of llm() in an episode", examples=[16])
     most_depth: int = Field(MOST_DEPTH, ge=0, description="how deep calls of llm() may go", examples=[2])
+
+
+class FathomEvaluation(EvaluationPlan):
+    """Evaluations of every run, and what the runs do on other budgets of `llm()` calls."""
+
+    call_budgets: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False)] = Field(
+        (),
+        description="budgets of llm() calls under which every run is sampled as well, with the seeds of repetition 0",
+        examples=["[0, 1]"],
+    )
+
+    @model_validator(mode="after")
+    def once(self) -> Self:
+        """Every budget stands there once."""
+        if len(set(self.call_budgets)) < len(self.call_budgets):
+            raise ValueError(f"call_budgets is {list(self.call_budgets)}; different budgets are expected")
+        return self
 
 
 class FathomArm(Section):

@@ -1,15 +1,21 @@
-"""Raw text for a base model made from scratch: sentences in disorder, and turns that copy some of them.
+"""Raw text for a base model made from scratch: words to repeat, and episodes about made-up frames.
 
-Nothing in the exercises asks or answers a question; they teach to look back and copy.
+Copying is what a small model learns last: of a question into a pattern, of what was printed into an answer. The
+exercises teach it, words at random first. They ask what no task asks (`frames`), and which pattern answers a task's
+question they leave to SFT.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
 
 from tiebreak.domains.base import Stage, TraceTurn
-from tiebreak.domains.fathom.prompts import SYSTEM_MESSAGE
-from tiebreak.domains.fathom.tasks import Task
+from tiebreak.domains.fathom.documents import filler
+from tiebreak.domains.fathom.frames import frame
+from tiebreak.domains.fathom.generator import combined, distinct, how_many, listed, parts_of, sentences
+from tiebreak.domains.fathom.prompts import SYSTEM_MESSAGE, opening
+from tiebreak.domains.fathom.templates import shown
+from tiebreak.domains.fathom.traces import answered, asking, code, fenced
+from tiebreak.domains.words import pick, words
 
 PROTOCOL_STRINGS = (
     SYSTEM_MESSAGE,
@@ -33,31 +39,66 @@ PROTOCOL_STRINGS = (
     "<answer>",
     "</answer>",
 )
-LINES, COPIES = (4, 12), (3, 6)
-SCRAMBLED = 0.4
-_WORD = re.compile(r"[A-Za-z]+|[0-9]+")
+LISTS = ("adjectives", "nouns", "places", "things", "people", "keys")
+LENGTH = (6, 20)
+EXCERPT = (0, 48)
+ASKING = 0.25
+REPEATED = 0.2
+SPELLED = 20
 
 
-def stages(tasks: Sequence[Task], rng: Random) -> list[Stage]:
-    """The exercises of a warm-up, easy ones first: later ones have words exchanged, so that only copying helps."""
-    return [Stage(0.35, exercises(tasks, rng, 0.0)), Stage(0.65, exercises(tasks, rng, 0.5))]
+def spelled() -> list[str]:
+    """Every word between marks, often enough that a tokenizer keeps it whole there."""
+    return ["|".join(shown(name, word) for word in words(name)) for name in LISTS] * SPELLED
 
 
-def exercises(tasks: Sequence[Task], rng: Random, scrambled: float) -> Iterator[list[TraceTurn]]:
-    """Endless exercises: sentences drawn from all documents, then a turn that repeats some of them."""
-    pool = [line for task in tasks for line in re.split(r"(?<=\.)\s+", task.document) if line]
-    words = sorted({word for line in pool for word in _WORD.findall(line)})
+def stages(rng: Random) -> list[Stage]:
+    """The exercises of a warm-up: words to repeat, then episodes with some of these among them."""
+    return [Stage(0.3, repeats(rng)), Stage(0.7, mixed(rng))]
+
+
+def mixed(rng: Random) -> Iterator[list[TraceTurn]]:
+    """Endless exercises of both kinds."""
+    words_again, about_frames = repeats(rng), episodes(rng)
     while True:
-        lines = [rng.choice(pool) for _ in range(rng.randint(*LINES))]
-        if rng.random() < scrambled:
-            lines = [scramble(line, words, rng) for line in lines]
-        copied = [rng.choice(lines) for _ in range(rng.randint(*COPIES))]
+        yield next(words_again if rng.random() < REPEATED else about_frames)
+
+
+def repeats(rng: Random) -> Iterator[list[TraceTurn]]:
+    """Endless exercises: words and numbers at random, then a turn that repeats them."""
+    while True:
+        line = " ".join(piece(rng) for _ in range(rng.randint(*LENGTH)))
+        yield [TraceTurn(role="user", content=line, loss=False), TraceTurn(role="assistant", content=line, loss=True)]
+
+
+def piece(rng: Random) -> str:
+    """A word or a number."""
+    name = rng.choice([*LISTS, "numbers"])
+    return str(rng.randint(1, 99999)) if name == "numbers" else shown(name, pick(rng, name))
+
+
+def episodes(rng: Random) -> Iterator[list[TraceTurn]]:
+    """Endless exercises in the shape of an episode: a frame's question, its code, what that prints, and the answer.
+
+    Nothing is run: the numbers and words that are printed are made up.
+    """
+    while True:
+        form = frame(rng)
+        key, count = shown(form.keys, pick(rng, form.keys)), how_many(form, rng)
+        parts, _ = parts_of(form, rng, count)
+        values = distinct(form, rng, count)
+        question = form.question.format(key=key, parts=listed(parts), count=count)
+        asks = form.combine == "one" and rng.random() < ASKING
+        printed = answer = combined(form, values)
+        if asks:
+            printed = sentences(form, key, parts, values)[0]
+        excerpt = " ".join(filler(rng) for _ in range(4))
+        messages = opening(question, excerpt, excerpt_tokens=rng.randint(*EXCERPT))
         yield [
-            {"role": "tool", "content": "\n".join(lines), "loss": False},
-            {"role": "assistant", "content": "\n".join(copied), "loss": True},
+            *(TraceTurn(role=message["role"], content=message["content"], loss=False) for message in messages),
+            TraceTurn(
+                role="assistant", content=fenced(asking(question) if asks else code(form, key, parts)), loss=True
+            ),
+            TraceTurn(role="tool", content=printed, loss=False),
+            TraceTurn(role="assistant", content=answered(answer), loss=True),
         ]
-
-
-def scramble(line: str, words: Sequence[str], rng: Random) -> str:
-    """The line with some of its words and numbers replaced by others."""
-    return _WORD.sub(lambda match: rng.choice(words) if rng.random() < SCRAMBLED else match.group(), line)

@@ -15,7 +15,7 @@ from tiebreak.chat import Message, render
 from tiebreak.domains.base import Corpus, Episode, Outcome, Reject, TraceTurn
 from tiebreak.domains.fathom import rescore, traces
 from tiebreak.domains.fathom.answers import is_correct
-from tiebreak.domains.fathom.corpus import PROTOCOL_STRINGS, stages
+from tiebreak.domains.fathom.corpus import PROTOCOL_STRINGS, spelled, stages
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.generator import generate
 from tiebreak.domains.fathom.prompts import EXCERPT_TOKENS, estimated_tokens, opening
@@ -34,7 +34,9 @@ FACTS = pa.struct(
         "gold_answer": pa.string(),
         "calls": pa.int32(),
         "refused": pa.int32(),
+        "most_calls": pa.int32(),
         "depth": pa.int32(),
+        "context": pa.int32(),
         "prompt_tokens": pa.int32(),
         "completion_tokens": pa.int32(),
         "blocks": pa.list_(BLOCK),
@@ -71,6 +73,8 @@ class FathomDomain:
     name = "fathom"
     facts = FACTS
     strata = MappingProxyType({"needles": ("niah", "multi_needle")})
+    size = "context"
+    counted = ("calls", "refused", "prompt_tokens", "completion_tokens")
 
     @property
     def shapes(self) -> Sequence[str]:
@@ -172,8 +176,8 @@ class FathomDomain:
         some = tasks[: -(-size // 5)]
         shown = self.traces(some, lambda task: stream(root_seed, "base", task.case_id), CORPUS_DETOURS)
         texts = [f"{task.document}\n\n{task.question}\n{traces.program(task)}" for task in tasks]
-        exercises = stages(tasks, stream(root_seed, "base", "exercises"))
-        return Corpus(texts + [render_trace(turns) for turns in shown], PROTOCOL_STRINGS, exercises)
+        exercises = stages(stream(root_seed, "base", "exercises"))
+        return Corpus([*texts, *map(render_trace, shown), *spelled()], PROTOCOL_STRINGS, exercises)
 
     def traces(
         self,
@@ -221,7 +225,9 @@ class FathomDomain:
             "gold_answer": item.case.answer,
             "calls": item.calls,
             "refused": item.budget.refused,
+            "most_calls": item.budget.most_calls,
             "depth": item.budget.deepest,
+            "context": len(item.case.document),
             "prompt_tokens": prompt,
             "completion_tokens": new,
             "blocks": [asdict(block) for block in item.ran],

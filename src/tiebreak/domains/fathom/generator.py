@@ -66,7 +66,7 @@ def make(kind: Kind, length: int, seed: int, place: int) -> Task:
 def draw(form: Template, length: int, rng: Random, seed: int, case_id: str) -> Task:
     """A draft, which may still collide."""
     key, *others = (shown(form.keys, name) for name in some(rng, form.keys, 1 + DECOYS))
-    count = {"one": 1, "add": rng.randint(2, 4), "join": rng.randint(3, 4), "count": rng.randint(2, 9)}[form.combine]
+    count = how_many(form, rng)
     parts, besides = parts_of(form, rng, count)
     values = distinct(form, rng, count)
     facts = sentences(form, key, parts, values)
@@ -86,6 +86,11 @@ def draw(form: Template, length: int, rng: Random, seed: int, case_id: str) -> T
         generator=GENERATOR,
         seed=seed,
     )
+
+
+def how_many(form: Template, rng: Random) -> int:
+    """How many sentences answer a question."""
+    return {"one": 1, "add": rng.randint(2, 4), "join": rng.randint(3, 4), "count": rng.randint(2, 9)}[form.combine]
 
 
 def parts_of(form: Template, rng: Random, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -44,15 +44,18 @@ def shown(name: str, text: str) -> str:
     return text.capitalize() if name == "people" else text
 
 
-def _clock(rng: Random) -> str:
+def clock(rng: Random) -> str:
+    """A time of the day."""
     return f"{rng.randint(6, 21):02}:{rng.randint(0, 59):02}"
 
 
-def _described(rng: Random) -> str:
+def described(rng: Random) -> str:
+    """A thing in four words."""
     return f"the {pick(rng, 'adjectives')} old {pick(rng, 'nouns')}"
 
 
-def _town(rng: Random) -> str:
+def town(rng: Random) -> str:
+    """A kind of town in three words."""
     return f"{pick(rng, 'adjectives')} {pick(rng, 'nouns')} town"
 
 
@@ -61,7 +64,7 @@ TEMPLATES: tuple[Template, ...] = (
         "code", "niah", "The access code of {key} is {value}.", "What is the access code of {key}?",
         number(10000, 99999),
     ),
-    Template("clock", "niah", "The watch of {key} stopped at {value}.", "When did the watch of {key} stop?", _clock),
+    Template("clock", "niah", "The watch of {key} stopped at {value}.", "When did the watch of {key} stop?", clock),
     Template(
         "door", "niah", "The {key} are behind door {value}.", "Behind which door are the {key}?", number(100, 999),
         keys="things",
@@ -87,11 +90,11 @@ TEMPLATES: tuple[Template, ...] = (
         "route", "multi_needle", "Stop {part} on the way of {key} is the {value}.",
         "What are the {count} stops on the way of {key}, in order, joined by hyphens?", word("places"), "join",
     ),
-    Template("gift", "extractive", "{key} was given {value} as a gift.", "What was {key} given as a gift?", _described),
-    Template("home", "extractive", "{key} was born in a {value}.", "In what kind of town was {key} born?", _town),
+    Template("gift", "extractive", "{key} was given {value} as a gift.", "What was {key} given as a gift?", described),
+    Template("home", "extractive", "{key} was born in a {value}.", "In what kind of town was {key} born?", town),
     Template(
         "fear", "extractive", "More than anything {key} fears {value}.", "What does {key} fear more than anything?",
-        _described,
+        described,
     ),
     Template(
         "guests", "counting", "{value} signed the guest book of the {key}.",

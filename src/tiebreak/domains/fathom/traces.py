@@ -3,7 +3,7 @@
 *Detours* show an error and the way back from it; the turn that is deliberately wrong has `loss=False`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from tiebreak.chat import Message
@@ -11,6 +11,7 @@ from tiebreak.domains.base import TraceTurn
 from tiebreak.domains.fathom.answers import CLOSE, OPEN, is_correct
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.tasks import Task, pattern
+from tiebreak.domains.fathom.templates import Template
 from tiebreak.errors import BlueprintError
 
 ASKING = 0.3
@@ -19,14 +20,24 @@ ASKING = 0.3
 
 def program(task: Task) -> str:
     """Python that prints the gold answer, made from what the question asks about."""
-    found = f're.findall(r"{pattern(task.form, task.key, task.parts)}", ctx)'
+    return code(task.form, task.key, task.parts)
+
+
+def code(form: Template, key: str, parts: Iterable[str]) -> str:
+    """Python that prints what the sentences of a template about `key` (and `parts`) come to."""
+    found = f're.findall(r"{pattern(form, key, parts)}", ctx)'
     lines = {
         "one": f"print({found}[0])",
         "add": f"print(sum(int(n) for n in {found}))",
         "join": f'found = dict({found})\nprint("-".join(found[n] for n in sorted(found)))',
         "count": f"print(len({found}))",
     }
-    return f"import re\n{lines[task.form.combine]}"
+    return f"import re\n{lines[form.combine]}"
+
+
+def asking(question: str) -> str:
+    """Python that leaves the question to `llm()`."""
+    return f'print(llm("{question}", ctx))'
 
 
 def fenced(code: str) -> str:
@@ -56,13 +67,13 @@ def trace(
     plan: list[tuple[str, bool]] = []
     if settings.mode == "multi":
         asks = task.form.combine == "one" and rng.random() < ASKING
-        plan = [(f'print(llm("{task.question}", ctx))' if asks else program(task), True)]
+        plan = [(asking(task.question) if asks else program(task), True)]
         if not asks and most_rounds > 1 and rng.random() < detours:
             plan.insert(0, (program(task).removeprefix("import re\n"), False))
     episode = FathomEpisode(task.document, opening, tool_rounds=len(plan), settings=settings)
     try:
-        for code, _ in plan:
-            episode.act(fenced(code))
+        for text, _ in plan:
+            episode.act(fenced(text))
             episode.run()
         last = episode.messages[-1]["content"] if plan else task.answer
         if task.answer not in last:

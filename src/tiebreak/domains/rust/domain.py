@@ -55,6 +55,8 @@ class RustDomain:
     name = "rust"
     facts = FACTS
     strata = MappingProxyType({"patch": PATCH})
+    size = None
+    counted = ()
 
     @property
     def shapes(self) -> Sequence[str]:

@@ -1,0 +1,96 @@
+from dataclasses import asdict
+
+import pandas as pd
+import pytest
+
+from tiebreak import gates
+from tiebreak.report.causes import cells, effects, sentences
+from tiebreak.stats.wilson import difference, fraction
+
+DRIFT = {"faults": ["drifted_prompt"]}
+SHAPES = {
+    "gate": {"table": "v1_gate", "changes": {}, "faults": []},
+    "gate_drift": {"table": "v1_gate", "changes": {}} | DRIFT,
+    "soft": {"table": "v2_soft", "changes": {}, "faults": []},
+    "soft_drift": {"table": "v2_soft", "changes": {}} | DRIFT,
+    "alone": {"table": "v3_recursion", "changes": {}, "faults": []},
+}
+TIED = {"gate": 6, "gate_drift": 40, "soft": 10, "soft_drift": 12, "alone": 3}
+GROUPS = 40
+
+
+@pytest.fixture
+def trials():
+    """The decision of each arm's one run, after a trial of two steps; and the records of these steps and one more."""
+    decisions, steps = {}, {}
+    for arm, tied in TIED.items():
+        each = [{"step": 1, "groups": 20, "tied": tied // 2}, {"step": 2, "groups": 20, "tied": tied - tied // 2}]
+        run = f"{arm}-seed0"
+        decisions[run] = asdict(gates.trial(run, tied, GROUPS, max_tied=0.5, by_step=each))
+        rates = [0.25, 0.5, 1.0]
+        steps[run] = [{"step": n + 1, "rollouts": 80, "graded_rate": rate} for n, rate in enumerate(rates)]
+    return decisions, steps
+
+
+@pytest.fixture
+def frame(trials):
+    after = {"pass_at_1": {"value": 0.3, "low": 0.2, "high": 0.4}}
+    return cells(SHAPES, *trials, {"arms": dict.fromkeys(["sft", "gate", "soft", "soft_drift"], after)})
+
+
+def test_only_arms_with_a_twin_are_cells(frame):
+    assert frame["arm"].tolist() == ["gate", "gate_drift", "soft", "soft_drift"]
+    assert frame["shape"].tolist() == ["gate", "gate", "soft", "soft"]
+    assert frame["faults"].tolist() == ["no fault", "drifted_prompt"] * 2
+    assert frame["tied"].tolist() == [6, 40, 10, 12] and set(frame["groups"]) == {GROUPS}
+    assert frame["went_on"].tolist() == [1, 0, 1, 1]
+    share = fraction(6, GROUPS)
+    assert frame.iloc[0][["tied_fraction", "tied_low", "tied_high"]].tolist() == [share.value, share.low, share.high]
+
+
+def test_what_was_solved_in_a_trial_is_counted_over_its_steps_alone(frame):
+    assert frame["graded_in_trial"].tolist() == [60] * 4 and frame["rollouts_in_trial"].tolist() == [160] * 4
+    assert frame["pass_at_1"].notna().tolist() == [True, False, True, True]
+
+
+def test_effects_are_differences_of_two_cells(frame):
+    found = effects(frame)
+    assert found[["cause", "under", "a", "b"]].to_numpy().tolist() == [
+        ["fault", "gate", "no fault", "drifted_prompt"],
+        ["fault", "soft", "no fault", "drifted_prompt"],
+        ["shape", "no fault", "gate", "soft"],
+        ["shape", "drifted_prompt", "gate", "soft"],
+    ]
+    first = difference(fraction(6, GROUPS), fraction(40, GROUPS))
+    assert found.iloc[0][["value", "low", "high"]].tolist() == [first.value, first.low, first.high]
+    assert found["excludes_zero"].tolist() == [True, False, False, True]
+
+
+def test_the_sentences_say_which_cause_did_what(frame):
+    lines = sentences(frame)
+    assert len(lines) == 4 + 4 + 2
+    assert lines[1].endswith("60 of its 160 rollouts were graded as solved; 0 of 1 runs went on.")
+    assert lines[0].endswith("; 1 of 1 runs went on, to a graded pass@1 of 0.300 (0.200 to 0.400) on held-out cases.")
+    assert lines[-2] == (
+        "So the fault moved the tied fraction in 1 of 2 comparisons (+0.850 under gate); "
+        "in the others the interval holds zero."
+    )
+    assert lines[-1] == (
+        "So the reward shape moved the tied fraction in 1 of 2 comparisons (−0.700 under drifted_prompt); "
+        "in the others the interval holds zero."
+    )
+
+
+def test_a_run_that_the_ties_gate_stopped_measured_nothing(trials):
+    decisions, steps = trials
+    decisions["soft_drift-seed0"] = asdict(gates.ties("soft_drift", [[0.0, 0.0]], max_tied=0.5))
+    found = cells(SHAPES, decisions, steps, {"arms": {}})
+    assert found["groups"].tolist() == [GROUPS, GROUPS, GROUPS, 0]
+    lines = sentences(found)
+    assert "soft_drift (soft, drifted_prompt): no trial ran, so nothing was measured." in lines
+    assert "Under soft, drifted_prompt against no fault was not measured." in lines
+
+
+def test_a_study_without_faults_has_no_cells(trials):
+    shapes = {arm: SHAPES[arm] for arm in ("gate", "soft", "alone")}
+    assert isinstance(found := cells(shapes, *trials, {"arms": {}}), pd.DataFrame) and found.empty
