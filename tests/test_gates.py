@@ -81,6 +81,13 @@ def test_a_declared_fault_is_evidence_and_no_stop():
     assert decision.measure["differing"] == {"pool": 1}
 
 
+def test_every_declared_fault_says_where_it_begins_to_differ():
+    prompts = {"pool": {"a": PROMPT}, "other": {"a": PROMPT}}
+    drifted = {"pool": {"a": PROMPT + " "}, "other": {"a": "X" + PROMPT[1:]}}
+    decision = parity(prompts, drifted, declared=dict.fromkeys(prompts, "drifted_prompt"))
+    assert decision.go and decision.reason.endswith("; so do other at byte 0")
+
+
 def test_a_declared_fault_excuses_its_stage_alone():
     expected = {"sft": {"a": PROMPT}, "pool": {"b": PROMPT}}
     drifted = {stage: {case: text + " " for case, text in prompts.items()} for stage, prompts in expected.items()}

@@ -157,13 +157,10 @@ def parity(
     if stops:
         return Decision("parity", False, "; ".join(stops), measure, 0)
     if reasons:
-        return Decision(
-            "parity",
-            True,
-            f"declared as a fault ({', '.join(sorted(set(declared.values())))}): {reasons[0]}",
-            measure,
-            0,
-        )
+        faults = ", ".join(sorted(set(declared.values())))
+        others = [f"{stage} at byte {one['offset']}" for stage, one in list(measure["first"].items())[1:]]
+        more = f"; so do {', '.join(others)}" if others else ""
+        return Decision("parity", True, f"declared as a fault ({faults}): {reasons[0]}{more}", measure, 0)
     total = sum(len(prompts) for prompts in found.values())
     return Decision("parity", True, f"all {total} prompts of {', '.join(found)} are the same bytes", measure, 0)
 

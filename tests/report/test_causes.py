@@ -5,6 +5,7 @@ import pytest
 
 from tiebreak import gates
 from tiebreak.report.causes import cells, effects, sentences
+from tiebreak.report.page import build
 from tiebreak.stats.wilson import difference, fraction
 
 DRIFT = {"faults": ["drifted_prompt"]}
@@ -94,3 +95,11 @@ def test_a_run_that_the_ties_gate_stopped_measured_nothing(trials):
 def test_a_study_without_faults_has_no_cells(trials):
     shapes = {arm: SHAPES[arm] for arm in ("gate", "soft", "alone")}
     assert isinstance(found := cells(shapes, *trials, {"arms": {}}), pd.DataFrame) and found.empty
+
+
+def test_the_page_shows_the_cells_and_the_sentences(frame, analysis, steps, tmp_path):
+    text = build(analysis, steps, [], {}, {}, tmp_path, cells=frame).read_text(encoding="utf-8")
+    assert all(f"<li>{line}</li>" in text for line in sentences(frame))
+    stored = pd.read_csv(tmp_path / "tables/effects.csv")
+    assert stored["excludes_zero"].tolist() == effects(frame)["excludes_zero"].tolist()
+    assert "gate, drifted_prompt (40 of 40)" in (tmp_path / "figures/causes.svg").read_text(encoding="utf-8")

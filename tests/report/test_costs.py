@@ -42,8 +42,9 @@ def test_tied_groups_were_sampled_and_not_trained_on(tmp_path):
     pq.write_table(pa.table({"new_tokens": pa.array([7, 8], pa.int32())}), tmp_path / "probe.parquet")
     pq.write_table(pa.table({"new_tokens": pa.array([], pa.int32())}), tmp_path / "stopped.parquet")
     probes = [tmp_path / "probe.parquet", tmp_path / "stopped.parquet"]
-    assert tokens([tmp_path / "groups.jsonl"], probes, 11) == {
+    assert tokens([tmp_path / "groups.jsonl"], probes, 11, probes[:1]) == {
         "rlvr": {"tokens_sampled": 17, "tokens_trained": 7},
         "probes": {"tokens_sampled": 15},
         "evaluations": {"tokens_sampled": 11},
+        "call budgets": {"tokens_sampled": 15},
     }

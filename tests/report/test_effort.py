@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tiebreak.domains.fathom.domain import FACTS
 from tiebreak.report import effort
+from tiebreak.report.page import build
 from tiebreak.stats.arms import Settings
 from tiebreak.tables import rollouts, write_table
 
@@ -135,3 +136,14 @@ def test_the_front_is_what_no_point_beats(points):
     assert ranked["calls"].is_unique and ranked["value"].is_monotonic_increasing and ranked["value"].is_unique
     for row in rows:
         assert any(best["calls"] <= row["calls"] and best["value"] >= row["value"] for best in front)
+
+
+def test_the_page_shows_the_tables(analysis, steps, evaluated, table, tmp_path):
+    limited = [table("limited", [row("sft", 1, 0, graded=True, budget=0)])]
+    found = effort.tables(evaluated, limited, ANALYSIS, COUNTED, "context")
+    text = build(analysis, steps, [], {}, {}, tmp_path, effort=found).read_text(encoding="utf-8")
+    assert '<td class="word">soft</td><td class="word">niah</td><td class="word">1024 to 2047</td><td>1</td>' in text
+    assert "<td>4 of 4</td><td>1.000</td><td>1.00</td><td>50.00</td><td>9.00</td>" in text
+    for name in ("sizes", "budgets"):
+        assert (tmp_path / f"figures/{name}.svg").is_file() and f"tables/figure_{name}.csv" in text
+    assert len(pd.read_csv(tmp_path / "tables/tasks.csv")) == len(found["tasks"])
