@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiebreak.audits.crossings import SHOWN, crossings, histogram, search
+from tiebreak.audits.crossings import SHOWN, beginning, crossings, histogram, search
 from tiebreak.audits.near import Index
 from tiebreak.audits.shingles import similarity
 
@@ -61,3 +61,8 @@ def test_a_histogram_counts_every_case_once(values: list[float], without: int) -
 
 def test_the_record_says_how_pairs_were_found() -> None:
     assert search(0.92)["recall_at_threshold"] > 0.999999
+
+
+def test_the_diff_of_long_texts_is_cut_and_says_so() -> None:
+    assert beginning(["a"] * 200) == ["a"] * 200
+    assert beginning(["a"] * 203)[199:] == ["a", "(3 more lines)"]

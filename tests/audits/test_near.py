@@ -136,3 +136,16 @@ def test_empty_sides_have_no_neighbours() -> None:
     index = Index([("a", {"as given": "fn f() {}"}), ("b", {"as given": "fn g() {}"})])
     assert index.nearest([], ["a"]) == index.nearest(["a"], []) == {}
     assert Index([]).nearest([], []) == {}
+
+
+@pytest.mark.parametrize("at_once", [1, 50, 1 << 23])
+def test_the_portions_in_which_pairs_are_counted_change_nothing(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tiebreak.audits.near.SHINGLES_AT_ONCE", at_once)
+    sources = {f"c{n}": {"": f"{SOURCE} fn g{n % 3}() {{ {n} + a.b(c{n // 2}) }}"} for n in range(12)}
+    queries, targets = list(sources)[:5], list(sources)[5:]
+    by_pairs = Index(sources.items(), all_pairs=0).nearest(queries, targets)
+    for case, near in Index(sources.items()).nearest(queries, targets).items():
+        best = max(plain_similarity(sources[case][""], sources[other][""]) for other in targets)
+        assert near.similarity == pytest.approx(best)
+        assert case not in by_pairs or by_pairs[case].similarity == pytest.approx(best)
+    assert by_pairs  # near ones are candidates too

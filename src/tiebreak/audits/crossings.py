@@ -13,13 +13,14 @@ from tiebreak.audits.near import ALL_PAIRS, BANDS, ROWS, Index, Near, recall
 EDGES = tuple(round(0.02 * step, 2) for step in range(51))
 SHOWN = 10
 CONTEXT = 2
+DIFF_LINES = 200  # long documents that have little in common differ in nearly every line
 
 Text = Callable[[str, str], str]
 """The source of a case id and a form."""
 
 
 class Pair(TypedDict):
-    """Two cases, the forms in which they are most alike, their similarity, and the unified diff of these forms."""
+    """Two cases, the forms in which they are most alike, their similarity, and the beginning of these forms' diff."""
 
     case: str
     form: str
@@ -89,8 +90,14 @@ def pair(near: Near, text: Text) -> Pair:
         other=near.other,
         other_form=near.other_form,
         similarity=round(near.similarity, 4),
-        diff=list(difflib.unified_diff(one, other, *names, n=CONTEXT, lineterm="")),
+        diff=beginning(list(difflib.unified_diff(one, other, *names, n=CONTEXT, lineterm=""))),
     )
+
+
+def beginning(diff: list[str]) -> list[str]:
+    """A diff's first lines, and how many more there are."""
+    left = len(diff) - DIFF_LINES
+    return diff if left <= 0 else [*diff[:DIFF_LINES], f"({left} more lines)"]
 
 
 def histogram(similarities: Sequence[float], cases: int) -> Histogram:

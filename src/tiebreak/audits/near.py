@@ -10,6 +10,7 @@ and of pairs that are alike.
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from tiebreak.seeds import derive
 
 BANDS, ROWS = 16, 5
 ALL_PAIRS = 1 << 21  # a few seconds
-PAIRS_AT_ONCE = 1 << 16
+SHINGLES_AT_ONCE = 1 << 23  # of pairs, about 200 MB
 QUERIES_AT_ONCE = 2048
 
 Numbers = npt.NDArray[np.int64]
@@ -117,7 +118,8 @@ class Index:
         for start in range(0, len(rest), QUERIES_AT_ONCE):
             part = rest[start : start + QUERIES_AT_ONCE]
             left, right = _all_pairs(part, targets) if small else _candidates(tables, self.bands, part)
-            values = self._similarities(left, right)
+            common = self._common_of_all(part, targets) if small else self._common(left, right)
+            values = common / (self.sizes[left] + self.sizes[right] - common)
             places = np.array([ranks[int(number)] for number in right], dtype=np.int64)
             order = np.lexsort((places, -values, left))
             firsts = order[np.unique(left[order], return_index=True)[1]]
@@ -126,14 +128,20 @@ class Index:
                 best[int(left[place])] = (float(values[place]), holders[number], number)
         return best
 
-    def _similarities(self, left: Numbers, right: Numbers) -> npt.NDArray[np.float64]:
-        """The exact similarity of each pair of documents."""
+    def _common_of_all(self, queries: Numbers, targets: Numbers) -> Numbers:
+        """The shingles that each pair of `_all_pairs` has in common; the work goes with these alone."""
+        found = (self.matrix[queries] @ self.matrix[targets].T).toarray()
+        return np.asarray(found, dtype=np.int64).ravel()
+
+    def _common(self, left: Numbers, right: Numbers) -> Numbers:
+        """The shingles that each pair of documents has in common, so many pairs at a time as memory can hold."""
         common = np.zeros(len(left), dtype=np.int64)
-        for start in range(0, len(left), PAIRS_AT_ONCE):
-            part = slice(start, start + PAIRS_AT_ONCE)
-            both = self.matrix[left[part]].multiply(self.matrix[right[part]])
-            common[part] = np.asarray(both.sum(axis=1)).ravel()
-        return np.asarray(common / (self.sizes[left] + self.sizes[right] - common), dtype=np.float64)
+        portions = np.cumsum(self.sizes[left] + self.sizes[right]) // SHINGLES_AT_ONCE
+        starts = np.unique(portions, return_index=True)[1] if len(left) else []
+        for start, end in pairwise([*starts, len(left)]):
+            both = self.matrix[left[start:end]].multiply(self.matrix[right[start:end]])
+            common[start:end] = np.asarray(both.sum(axis=1)).ravel()
+        return common
 
 
 class _Table:
