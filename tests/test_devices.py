@@ -177,7 +177,7 @@ def test_a_program_that_inherits_the_locks_keeps_the_lease(tmp_path: Path) -> No
         held = list(devices.HELD)
         with devices.lease(1, folder=tmp_path):
             assert devices.HELD[:2] == held and len(devices.HELD) == 3
-        assert devices.HELD == held
+        assert held == devices.HELD
         child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=devices.HELD)
         other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     assert devices.HELD == []

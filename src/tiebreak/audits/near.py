@@ -137,7 +137,7 @@ class Index:
         """The shingles that each pair of documents has in common, so many pairs at a time as memory can hold."""
         common = np.zeros(len(left), dtype=np.int64)
         portions = np.cumsum(self.sizes[left] + self.sizes[right]) // SHINGLES_AT_ONCE
-        starts = np.unique(portions, return_index=True)[1] if len(left) else []
+        starts: list[int] = np.unique(portions, return_index=True)[1].tolist() if len(left) else []
         for start, end in pairwise([*starts, len(left)]):
             both = self.matrix[left[start:end]].multiply(self.matrix[right[start:end]])
             common[start:end] = np.asarray(both.sum(axis=1)).ravel()

@@ -6,18 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
+from tiebreak import job_domain
 from tiebreak.domains.base import Domain
 from tiebreak.domains.reading import Reader
-from tiebreak.job import Job
-from tiebreak.job_domain import OPENERS
-from tiebreak.paths import RESULTS, Paths
+from tiebreak.paths import RESULTS, Paths, verdict_cache
 from tiebreak.publish import manifest, opened
 from tiebreak.publish.records import Record, made
 from tiebreak.publish.release import read_study
-from tiebreak.publish.replay import Named, borrow
+from tiebreak.publish.replay import borrow
 from tiebreak.report.jobs import job_of
 from tiebreak.study import Study
 
@@ -43,9 +41,8 @@ class Context:
     @cached_property
     def domain(self) -> Domain:
         """The study's domain under all of its shapes, with no verdict remembered from before."""
-        params = {name: self.parts[part] for name, part in (("shapes", "arms"), ("toolbox", "toolbox"))}
-        task = SimpleNamespace(params=Named(params), wildcards=Named({}), threads=2)
-        return OPENERS[self.study.domain](cast(Job, task))
+        name, cache = self.study.domain, verdict_cache(self.place / RESULTS)
+        return job_domain.opened(name, self.parts["toolbox"], self.parts["arms"], workers=2, cache=cache)
 
     @cached_property
     def cases(self) -> dict[str, Any]:
