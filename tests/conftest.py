@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--sessions", type=int, default=20, help="sessions at once in the test of the server")
     parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
+    parser.addoption("--vllm", metavar="PYTHON", help="the Python of an environment with vLLM, for the real server")
     parser.addoption("--slurm", action="store_true", help="also run the whole minute study through Slurm")
 
 

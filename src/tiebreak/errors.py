@@ -21,6 +21,10 @@ class EngineError(TiebreakError):
     """An inference engine that cannot load or serve a model."""
 
 
+class RequestError(EngineError):
+    """One request to a living engine that failed on every try; the rollout that made it ends in an error."""
+
+
 class DeviceError(TiebreakError):
     """GPUs that are not here, or not free."""
 

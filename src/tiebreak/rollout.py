@@ -1,4 +1,4 @@
-"""The agent loop: an engine talks, episodes answer, all conversations of a batch in step.
+"""The agent loop: an engine talks, episodes answer, all conversations of a batch in step (`rollout_free`: apart).
 
 A round is one assistant turn of every live conversation and then one batch of the domain's work, so that verdicts are
 computed together. What a model sees is built here and nowhere else, for training rollouts, probes and evaluations.
@@ -61,10 +61,8 @@ def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_ro
     while live:
         seeds = [played[row].attempt.seed(len(played[row].replies)) for row in live]
         for row, seed, reply in zip(live, seeds, session.reply(live, texts, seeds), strict=True):
-            take(played[row], seed, reply)
             played[row].ids = session.context[row]
-            played[row].spans.append((len(played[row].ids) - len(reply.ids), len(played[row].ids)))
-            played[row].episode.count(played[row].spans[0][0], played[row].new_tokens)
+            take(played[row], seed, reply)
         live = [row for row in live if played[row].episode.stop is None]
         marks = [len(played[row].episode.messages) for row in live]
         domain.answer([played[row].episode for row in live])
@@ -75,14 +73,19 @@ def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_ro
 
 
 def take(played: Played, seed: int, reply: Reply) -> None:
-    """Hand the model's turn to the episode; a turn that a limit cut ends it and is kept, but never run."""
+    """Hand the model's turn, which `ids` end with, to the episode.
+
+    A turn that a limit cut ends the episode and is kept, but never run.
+    """
     played.replies.append(reply)
     played.seeds.append(seed)
+    played.spans.append((len(played.ids) - len(reply.ids), len(played.ids)))
     if reply.complete:
         played.episode.act(reply.text)
     else:
         played.episode.messages.append({"role": "assistant", "content": reply.text})
         played.episode.halt("tokens")
+    played.episode.count(played.spans[0][0], played.new_tokens)
 
 
 def follow_up(replies: Sequence[Message]) -> str:

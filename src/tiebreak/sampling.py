@@ -1,12 +1,12 @@
 """Sampling a table of prompts: fixed blocks of cases, appended as they finish, resumed where a run was killed.
 
 A block is the unit of batching and of resuming, so a restart changes no batch and thereby no bytes. Evaluations and
-learning probes are the same code with other prompts and seeds.
+learning probes are the same code with other prompts and seeds. (`sampling_free`: the same without blocks.)
 """
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -92,9 +92,12 @@ def play_blocks(
             append_frame(work / "blocks.jsonl.zst", rows)
             done.append(rows)
             bar.update(len(rows))
-    return sorted(
-        (row for block in done for row in block), key=lambda row: (row["rollout"]["case_id"], row["rollout"]["sample"])
-    )
+    return in_order(row for block in done for row in block)
+
+
+def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of rollouts with their timings, by case and sample."""
+    return sorted(rows, key=lambda row: (row["rollout"]["case_id"], row["rollout"]["sample"]))
 
 
 def write_rows(rows: Sequence[dict[str, Any]], domain: Domain, rollouts: Path, timings: Path) -> None:
@@ -103,17 +106,21 @@ def write_rows(rows: Sequence[dict[str, Any]], domain: Domain, rollouts: Path, t
     tables.write_table(timings, [row["timing"] for row in rows], tables.TIMINGS)
 
 
+def attempts_of(prompts: Sequence[tuple[Any, list[chat.Message]]], plan: Plan) -> list[Attempt]:
+    """Every rollout of some prompts, with the seeds of its turns."""
+    return [
+        Attempt(case, messages, sample, partial(derive, plan.root_seed, *plan.stream, case.case_id, sample))
+        for case, messages in prompts
+        for sample in range(plan.samples)
+    ]
+
+
 def play_block(
     engine: Engine, domain: Domain, block: Sequence[tuple[Any, list[chat.Message]]], plan: Plan, number: int
 ) -> list[dict[str, Any]]:
     """One block's rollouts, each with the row of its timings."""
     started, before = time.perf_counter(), domain.counters()
-    attempts = [
-        Attempt(case, messages, sample, partial(derive, plan.root_seed, *plan.stream, case.case_id, sample))
-        for case, messages in block
-        for sample in range(plan.samples)
-    ]
-    played = play(engine, domain, attempts, tool_rounds=plan.tool_rounds)
+    played = play(engine, domain, attempts_of(block, plan), tool_rounds=plan.tool_rounds)
     rows = rollout_rows(domain, played, plan)
     seconds, after = (time.perf_counter() - started) / len(rows), domain.counters()
     asked, hits = (after[name] - before[name] for name in ("asked", "hits"))
@@ -167,14 +174,17 @@ def as_arrow(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"rewards": sorted(row["rewards"].items())}
 
 
-def timing(row: dict[str, Any], block: int, seconds: float, asked: int, hits: int) -> dict[str, Any]:
-    """The side table's row of a rollout: what depends on the machine or the moment; verdicts are those of its block."""
+def timing(row: dict[str, Any], block: int, seconds: float, asked: int, hits: int, attempts: int = 1) -> dict[str, Any]:
+    """The side table's row of a rollout: what depends on the machine or the moment; verdicts are those of its block.
+
+    attempts: how often it was played, where it ended in an error before.
+    """
     return {
         "case_id": row["case_id"],
         "sample": row["sample"],
         "block": block,
         "seconds": seconds,
-        "attempts": 1,
+        "attempts": attempts,
         "asked": asked,
         "cache_hits": hits,
         "host": platform.node(),

@@ -1,6 +1,10 @@
-"""What an inference engine is: it continues conversations, turn by turn, each turn with its own seed."""
+"""What an inference engine is: it continues conversations, turn by turn, each turn with its own seed.
+
+An `Engine` holds a batch of conversations in step, a `FreeEngine` each by itself.
+"""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +47,32 @@ class Engine(Protocol):
 
     def session(self, size: int) -> Session:
         """Room for `size` fresh conversations."""
+        ...
+
+    def describe(self) -> dict[str, object]:
+        """The engine's configuration as resolved, for the record."""
+        ...
+
+
+class FreeEngine(Protocol):
+    """A loaded model that continues many conversations at once, none of which waits for another."""
+
+    at_once: int
+    """How many conversations are worth holding at the same time."""
+
+    def connected(self) -> AbstractAsyncContextManager[None]:
+        """Held, in the running event loop, around all replies."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a piece of rendered text."""
+        ...
+
+    async def reply(self, context: Sequence[int], seed: int) -> Reply:
+        """Sample the assistant turn that follows the tokens `context`.
+
+        Raises RequestError where every try failed and the engine lives, EngineError where it does not.
+        """
         ...
 
     def describe(self) -> dict[str, object]:

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tiebreak.chat import END, WHITESPACE
 from tiebreak.engines.base import Reply, Sampling
 from tiebreak.engines.cache import RaggedCache
 from tiebreak.engines.lookup import Lookup
+from tiebreak.engines.tokens import Speech
 from tiebreak.errors import EngineError
 
 COMPACT_BELOW = 0.7
@@ -57,21 +57,15 @@ class HfSession:
             self.context[row] += self.engine.encode(text)
         self._keep(rows)
         starts = [len(self.context[row]) for row in rows]
-        sampling = self.engine.sampling
-        limits = {row: min(sampling.turn_tokens, sampling.max_length - len(self.context[row])) for row in rows}
+        limits = {row: self.engine.room(self.context[row]) for row in rows}
         self._sample({row: limit for row, limit in limits.items() if limit > 0}, dict(zip(rows, seeds, strict=True)))
-        return [self._finish(row, start) for row, start in zip(rows, starts, strict=True)]
+        return [self.engine.turn(self.context[row][start:]) for row, start in zip(rows, starts, strict=True)]
 
     def _keep(self, rows: Sequence[int]) -> None:
         if list(rows) != self.rows:
             places = [self.rows.index(row) for row in rows]
             self.cache.keep(torch.tensor(places, dtype=torch.long))
             self.rows = list(rows)
-
-    def _finish(self, row: int, start: int) -> Reply:
-        ids = self.context[row][start:]
-        complete = bool(ids) and ids[-1] == self.engine.end_id
-        return Reply(self.engine.decode(ids[:-1] if complete else ids).rstrip(WHITESPACE), ids, complete)
 
     def _sample(self, limits: dict[int, int], seeds: dict[int, int]) -> None:
         """Sample one turn for the rows of `limits`; rows that are done leave the working batch in bunches."""
@@ -185,27 +179,17 @@ def bunches(lengths: Mapping[int, int]) -> list[list[int]]:
     return found
 
 
-class HfEngine:
+class HfEngine(Speech):
     """A transformers causal language model on the CPU, in the precision it was loaded with."""
 
     def __init__(self, model: Any, tokenizer: Any, sampling: Sampling) -> None:
-        self.model, self.tokenizer, self.sampling = model, tokenizer, sampling
-        self.end_id = tokenizer.convert_tokens_to_ids(END)
-        if self.end_id is None or self.end_id == tokenizer.unk_token_id:
-            raise EngineError(f"the tokenizer has no single token for {END}; add it to its special tokens")
+        super().__init__(tokenizer, sampling)
+        self.model = model
 
     def session(self, size: int) -> HfSession:
         """Room for `size` fresh conversations; the weights are read anew at each forward pass."""
         self.model.eval()
         return HfSession(self, size)
-
-    def encode(self, text: str) -> list[int]:
-        """The tokens of a piece of rendered text, special tokens recognised, none added."""
-        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens, special ones included."""
-        return str(self.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def forward(self, ids: Tensor, positions: Tensor, mask: Tensor, cache: RaggedCache) -> Tensor:
         """Last hidden states (R, T, D) of a chunk."""
@@ -217,6 +201,12 @@ class HfEngine:
     def logits(self, hidden_RD: Tensor) -> Tensor:
         """Logits (R, V) of hidden states."""
         return self.model.get_output_embeddings()(hidden_RD)
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def logprobs(self, tokens: Sequence[int]) -> list[float]:
+        """The log probability of each token but the first, given those before it."""
+        logits = self.model(input_ids=torch.tensor([list(tokens)])).logits[0, :-1]
+        return logits.log_softmax(-1)[torch.arange(len(tokens) - 1), torch.tensor(tokens[1:])].tolist()
 
     def describe(self) -> dict[str, object]:
         """What decides the bytes that come out, apart from weights and prompts."""

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tiebreak.errors import TrainingError
+from tiebreak.installing import execute
 from tiebreak.sections.prime_rl import COMMIT
-from tiebreak.training.prime_rl.install import commands, execute, install
+from tiebreak.training.prime_rl.install import commands, install
 
 
 def test_the_commit_and_its_lock_are_what_is_installed(tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_a_machine_without_uv_is_told_so(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_command_that_fails_is_named_with_its_last_words(capfd: pytest.CaptureFixture[str]) -> None:
-    execute(["sh", "-c", "echo fine"])
+    execute(["sh", "-c", "echo fine"], TrainingError)
     assert "fine" in capfd.readouterr().out
     with pytest.raises(TrainingError, match="sh -c .*: status 3: no such thing"):
-        execute(["sh", "-c", "echo no such thing >&2; exit 3"])
+        execute(["sh", "-c", "echo no such thing >&2; exit 3"], TrainingError)

@@ -5,12 +5,11 @@ Never run here, as there is no GPU to use it on: the commands are checked, what 
 
 import json
 import shutil
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from tiebreak.digest import file_digest
 from tiebreak.errors import TrainingError
+from tiebreak.installing import execute
 
 SOURCE = "https://github.com/PrimeIntellect-ai/prime-rl"
 SUBMODULES = ("deps/verifiers", "deps/renderers", "deps/research-environments")
@@ -49,16 +48,6 @@ def install(tool: Path, commit: str, root: Path, stamp: Path) -> None:
     shutil.rmtree(tool, ignore_errors=True)
     tool.parent.mkdir(parents=True, exist_ok=True)
     for command in commands(tool, commit, root):
-        execute(command)
+        execute(command, TrainingError)
     said = {"commit": commit, "lock": file_digest(tool / "uv.lock")}
     stamp.write_text(json.dumps(said, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def execute(command: Sequence[str]) -> None:
-    """Run one command, its output shown. Raises TrainingError where it fails."""
-    print("+", *command, flush=True)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    print(done.stdout + done.stderr, flush=True)
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise TrainingError(f"{' '.join(command)}: status {done.returncode}: {last}")
