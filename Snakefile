@@ -21,6 +21,7 @@ wildcard_constraints:
     seed="|".join(map(str, STUDY.training_seeds)),
     run="|".join(STUDY.runs),
     rep="|".join(map(str, STUDY.repetitions)),
+    shard="|".join(map(str, SHARDS)) or "none",
 
 
 # The environment is ./dev's or flake.nix's. Snakemake's linter asks for a container all the same, and this line is its

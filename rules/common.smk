@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 from tiebreak import preflight as checks
-from tiebreak.digest import code_digest, toolchain_digest
+from tiebreak.digest import code_digest, file_digest, toolchain_digest
+from tiebreak.engines.vllm_machine import PYTHON
 from tiebreak.errors import TiebreakError
-from tiebreak.paths import Paths, parse_run
+from tiebreak.paths import Paths, parse_run, vllm
 from tiebreak.study import load
 
 ROOT = Path(workflow.basedir)
@@ -38,6 +39,17 @@ PRIME_RL = [str(path) for path in STUDY.tools()]
 MODELS = [str(PATHS.model(run)) for run in STUDY.runs]
 CARDS = sorted(map(str, Path("src/tiebreak/publish/templates").glob("*")))
 HUB = os.environ.get("HF_ENDPOINT", "")  # a receipt of one hub is none of another
+VLLM_LOCK = f"requirements/vllm{'-cpu' if STUDY.model.device == 'cpu' else ''}.txt"
+# Where vLLM is installed, for the stages that sample with it; nowhere if the user has an environment of their own.
+VLLM = {
+    stage: (
+        [str(vllm(file_digest(ROOT / VLLM_LOCK)))]
+        if STUDY.engine(stage) == "vllm" and PYTHON not in os.environ
+        else []
+    )
+    for stage in ("rlvr", "evaluation")
+}
+SHARDS = STUDY.shards
 GPUS = {stage: STUDY.gpus(stage) for stage in ("sft", "rlvr", "evaluation")}
 # A model of billions of weights passes through the memory of the machine; a tiny one takes what its rule says.
 LARGE = {stage: 96000 if count else 0 for stage, count in GPUS.items()}

@@ -34,6 +34,7 @@ rule trial:
         bands=branch(STUDY.rlvr.pool, then="<results>/data/bands.parquet"),
         ties="<results>/gates/ties/{arm}.json",
         tool=ancient(PRIME_RL),
+        engine=ancient(VLLM["rlvr"]),
     output:
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
@@ -71,6 +72,7 @@ rule rlvr:
         trial="<results>/arms/{arm}/seed{seed}/trial.json",
         decision="<results>/arms/{arm}/seed{seed}/decision.json",
         tool=ancient(PRIME_RL),
+        engine=ancient(VLLM["rlvr"]),
     output:
         model=directory("<results>/arms/{arm}/seed{seed}/model"),
         steps="<results>/arms/{arm}/seed{seed}/steps.jsonl",

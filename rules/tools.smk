@@ -1,4 +1,4 @@
-# What is installed beside the project for one backend. Without a study that trains with prime-rl nothing is.
+# What is installed beside the project for one backend or engine, where a study asks for it.
 
 
 rule prime_rl:
@@ -20,3 +20,24 @@ rule prime_rl:
         toolchain=TOOLCHAIN,
     script:
         "../scripts/prime_rl.py"
+
+
+rule vllm:
+    input:
+        lock=ancient(VLLM_LOCK),
+    output:
+        installed=str(vllm(file_digest(ROOT / VLLM_LOCK))),
+    log:
+        "<logs>/vllm.log",
+    benchmark:
+        "<benchmarks>/vllm.tsv"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=60,
+        gpu=0,
+    params:
+        study=STUDY.name,
+        code=lookup(dpath="vllm", within=CODE),
+    script:
+        "../scripts/vllm.py"

@@ -198,13 +198,30 @@ def test_a_study_on_the_cpu_takes_no_gpus(tmp_path: Path) -> None:
     assert load("laptop", ROOT).gpus("rlvr") == 0
     path = tmp_path / "mine.yaml"
     path.write_text(changed("model.device", "cuda"))
+    with pytest.raises(ConfigError, match=r"rlvr.lora_rank is 0 and trainer trl samples with vllm"):
+        load(path)
+    path.write_text(changed("model.device", "cuda").replace("trainer: trl", "trainer: trl\n  lora_rank: 8"))
     assert [load(path).gpus(stage) for stage in ("sft", "rlvr", "evaluation")] == [1, 4, 1]
 
 
-@pytest.mark.parametrize(("section", "count"), [("rlvr", "training_seeds"), ("evaluation", "repetitions")])
+@pytest.mark.parametrize(
+    ("section", "count"), [("rlvr", "training_seeds"), ("evaluation", "repetitions"), ("evaluation", "shards")]
+)
 def test_how_often_something_is_done_is_no_part_of_what_is_done(section: str, count: str) -> None:
     study = load("laptop", ROOT)
     assert count in study.model_dump()[section] and count not in study.parts()[section]
+
+
+def test_what_samples_follows_the_device_unless_it_is_named(tmp_path: Path) -> None:
+    laptop, glyph = load("laptop", ROOT), load("glyph", ROOT)
+    assert [laptop.engine(stage) for stage in ("rlvr", "evaluation")] == ["hf", "hf"]
+    assert [glyph.engine(stage) for stage in ("rlvr", "evaluation")] == ["prime-rl", "vllm"]
+    assert "engine" not in laptop.parts()["evaluation"], "what a small study does not name changes none of its jobs"
+    path = tmp_path / "mine.yaml"
+    path.write_text(changed("evaluation.engine", "vllm"))
+    assert load(path).engine("evaluation") == "vllm" and load(path).shards == []
+    path.write_text(changed("evaluation.shards", 3))
+    assert load(path).shards == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

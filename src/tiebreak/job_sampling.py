@@ -1,34 +1,49 @@
 """What all sampling rules share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from tiebreak import tables
+from tiebreak.engines.adapter import Adapter, is_adapter, read_adapter
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine
+from tiebreak.engines.vllm import Reference, Serving, VllmEngine, serve
+from tiebreak.engines.vllm_install import python_of
+from tiebreak.engines.vllm_machine import find_python
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, stop_reason
 from tiebreak.paths import parse_run
-from tiebreak.sampling import Plan, play_blocks, prompts_of, sample, write_rows
-from tiebreak.sections.evaluation import Evaluation
+from tiebreak.sampling import Plan, play_blocks, prompts_of, write_rows
+from tiebreak.sampling_free import sample_free
+from tiebreak.sections.evaluation import Evaluation, engine_of
 from tiebreak.sections.model import Model
 
+CHECKED = ("cpu", "float32")
+"""Where a server is held against transformers: models are small there, and rounding is too."""
+Player = Callable[..., list[dict[str, Any]]]
+"""`sampling.play_blocks` or `sampling_free.sample_free`, without its engine."""
 
-def sample_run(job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = None) -> dict[str, Any]:
-    """Sample the job's model on its prompts (the first `limit`) and write both tables; returns the summary."""
-    domain = open_domain(job)
-    rollouts, timings = Path(job.output.rollouts), Path(job.output.timings)
+
+def sample_run(
+    job: Job, plan: Plan, sampling: Sampling, *, limit: int | None = None, shard: tuple[int, int] = (0, 1)
+) -> dict[str, Any]:
+    """Sample the job's model on its prompts and write both tables; returns the summary.
+
+    limit: only the first so many prompts. shard: which of how many equal parts of them this job plays.
+    """
+    domain, rows = open_domain(job), list[dict[str, Any]]()
     reason = stop_reason(job.input.model)
-    if reason is not None:
-        write_rows([], domain, rollouts, timings)
-        return summary(plan, [], stopped=reason)
-    cases = domain.load_cases(Path(job.input.cases))
-    prompts = prompts_of(Path(job.input.prompts), cases)[:limit]
-    engine = open_engine(job, sampling)
-    stream = [*plan.stream, "<case>", "<sample>", "<turn>"]
-    job.resolved |= {"engine": engine.describe(), "seeds": {"root": plan.root_seed, "stream": stream}}
-    rows = sample(engine, domain, prompts, plan, work=job.work, rollouts=rollouts, timings=timings)
-    return summary(plan, rows, stopped=None)
+    if reason is None:
+        prompts = prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases)))[:limit]
+        with player(job, plan, sampling) as play:
+            rows = play(domain, prompts[shard[0] :: shard[1]], plan, work=job.work)
+    write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))
+    return summary(plan, [row["rollout"] for row in rows], stopped=reason)
 
 
 def sample_budgets(job: Job, plan: Plan, sampling: Sampling, budgets: Sequence[int]) -> None:
@@ -36,14 +51,30 @@ def sample_budgets(job: Job, plan: Plan, sampling: Sampling, budgets: Sequence[i
 
     Both tables hold the rollouts of all budgets; which one a rollout had is among its facts.
     """
-    domain, rows = open_domain(job), []
+    domain, rows = open_domain(job), list[dict[str, Any]]()
     if stop_reason(job.input.model) is None:
-        engine = open_engine(job, sampling)
         prompts = prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases)))
-        for calls in budgets:
-            held = open_domain(job, most_calls=calls)
-            rows += play_blocks(engine, held, prompts, plan, work=job.work / f"calls{calls}")
+        with player(job, plan, sampling) as play:
+            for calls in budgets:
+                held = open_domain(job, most_calls=calls)
+                rows += play(held, prompts, plan, work=job.work / f"calls{calls}")
     write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))
+
+
+@contextmanager
+def player(job: Job, plan: Plan, sampling: Sampling) -> Iterator[Player]:
+    """What plays rollouts on the job's engine; the job's record then says which that is."""
+    stream = [*plan.stream, "<case>", "<sample>", "<turn>"]
+    job.resolved |= {"seeds": {"root": plan.root_seed, "stream": stream}}
+    named = (job.params.get("evaluation") or {}).get("engine") or job.params.get("engine")
+    if engine_of(named, job.part("model", Model).device) == "hf":
+        engine = open_hf(job, sampling)
+        job.resolved |= {"engine": engine.describe()}
+        yield partial(play_blocks, engine)
+        return
+    with open_vllm(job, sampling) as served:
+        job.resolved |= {"engine": served.describe()}
+        yield partial(sample_free, served)
 
 
 def plan_of(job: Job, section: Evaluation, repetition: int) -> Plan:
@@ -66,12 +97,51 @@ def sampling_of(job: Job, section: Evaluation) -> Sampling:
     return Sampling(section.temperature, section.turn_tokens, job.part("model", Model).max_length)
 
 
-def open_engine(job: Job, sampling: Sampling) -> HfEngine:
-    """The job's model, ready to sample."""
+def open_hf(job: Job, sampling: Sampling) -> HfEngine:
+    """The job's model in this process, ready to sample."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = AutoModelForCausalLM.from_pretrained(job.input.model, dtype=job.part("model", Model).precision)
     return HfEngine(model, AutoTokenizer.from_pretrained(job.input.model), sampling)
+
+
+def open_vllm(job: Job, sampling: Sampling) -> AbstractContextManager[VllmEngine]:
+    """The job's model on a server of its own. An adapter is served on the model that it was trained on."""
+    from transformers import AutoTokenizer
+
+    folder = Path(job.input.model)
+    adapter: Adapter | None = read_adapter(folder, job.paths.model("sft")) if is_adapter(folder) else None
+    base = folder if adapter is None else job.paths.model("sft")
+    serving = serving_of(job, base, adapter.rank if adapter else 0)
+    log = job.log_path.with_suffix(".vllm.log")
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    reference = hf_logprobs(base, tokenizer, sampling) if (serving.device, serving.dtype) == CHECKED else None
+    return serve(serving, tokenizer, sampling, log, adapter, reference)
+
+
+def hf_logprobs(base: Path, tokenizer: Any, sampling: Sampling) -> Reference:
+    """What transformers gives, for a server to be held against."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(base, dtype="float32").eval()
+    return HfEngine(model, tokenizer, sampling).logprobs
+
+
+def serving_of(job: Job, base: Path, rank: int, memory: float | None = None) -> Serving:
+    """What the job's server is started with. Raises EngineError where vLLM is not installed."""
+    model, stamps = job.part("model", Model), job.input.get("engine") or []
+    python = find_python(python_of(Path(str(stamps[0]))) if stamps else None)
+    return Serving(python, base, model.precision, model.device, rank, memory)
+
+
+def gather(job: Job, plan: Plan) -> dict[str, Any]:
+    """Put the tables of an evaluation's shards together; returns the summary."""
+    for name in ("rollouts", "timings"):
+        parts = [tables.read_table(Path(path)) for path in job.input[name]]
+        tables.write_table(Path(job.output[name]), pa.concat_tables(parts), parts[0].schema)
+    columns = ["case_id", "stop", "valid", "success", "graded", "truncated"]
+    rows = tables.read_table(Path(job.output.rollouts), columns).to_pylist()
+    return summary(plan, rows, stopped=stop_reason(job.input.model))
 
 
 def summary(plan: Plan, rows: list[dict[str, Any]], *, stopped: str | None) -> dict[str, Any]:

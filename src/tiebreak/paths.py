@@ -42,6 +42,11 @@ def prime_rl(commit: str, results: Path = RESULTS) -> Path:
     return results / ".tools" / f"prime-rl-{commit[:12]}" / "installed.json"
 
 
+def vllm(lock: str, results: Path = RESULTS) -> Path:
+    """What says that vLLM is installed beside it, from the lock with this digest; shared by all studies."""
+    return results / ".tools" / f"vllm-{lock[:12]}" / "installed.json"
+
+
 @dataclass(frozen=True)
 class Paths:
     """The artifacts of one study under `results`."""

@@ -23,7 +23,7 @@ TARGET = re.compile(
     r"|(?:arms|gates/ties)/(?P<arm>\w+)(?:/seed(?P<seed>\d+))?"
     r"|(?:probes|evals)/(?:sft\b|(?P<run_arm>\w+)-seed(?P<run_seed>\d+))(?:/rep(?P<rep>\d+))?)"
 )
-TOOL_RULES = ("base", "cases", "traces", "bands", "probe", "trial", "rlvr", "evaluation", "budgets")
+TOOL_RULES = ("base", "cases", "traces", "bands", "probe", "trial", "rlvr", "evaluation", "budgets", "shard")
 """Rules that run generated or model-written code."""
 OF_STUDIES = ("study", "model", "adapter", "disk")
 """What the doctor looks at for a study, not for the machine."""

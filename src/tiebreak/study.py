@@ -12,7 +12,7 @@ from tiebreak.paths import BASE_ARM, prime_rl, run_name
 from tiebreak.sections.arm import Arm
 from tiebreak.sections.base import Section
 from tiebreak.sections.data import Data
-from tiebreak.sections.evaluation import EvaluationPlan, Probe
+from tiebreak.sections.evaluation import EvaluationPlan, Probe, engine_of
 from tiebreak.sections.fathom import FathomArm, FathomEvaluation, ReplSection, TaskData
 from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.publish import Publish
@@ -76,6 +76,18 @@ class Study(Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def engines_fit(self) -> Self:
+        """On a GPU vLLM samples; beside a trainer it is given the adapter, so there must be one."""
+        for place, section in (("evaluation", self.evaluation), ("rlvr", self.rlvr)):
+            if section.engine == "hf" and self.model.device == "cuda":
+                raise ValueError(f"{place}.engine is hf, which samples on the CPU; with model.device cuda write vllm")
+        if self.engine("rlvr") == "vllm" and not self.rlvr.lora_rank:
+            raise ValueError(
+                "rlvr.lora_rank is 0 and trainer trl samples with vllm, which is given adapters; set a rank such as 64"
+            )
+        return self
+
     @property
     def training_seeds(self) -> list[int]:
         """The training seeds of every arm: 0, 1, …"""
@@ -101,6 +113,18 @@ class Study(Section):
         section: Sft | RlvrPlan | EvaluationPlan = getattr(self, stage)
         return section.gpus if self.model.device == "cuda" else 0
 
+    def engine(self, stage: Literal["rlvr", "evaluation"]) -> str:
+        """The engine of a stage's sampling; prime-rl brings its own."""
+        if stage == "rlvr" and self.rlvr.trainer == "prime-rl":
+            return "prime-rl"
+        section: RlvrPlan | EvaluationPlan = getattr(self, stage)
+        return engine_of(section.engine, self.model.device)
+
+    @property
+    def shards(self) -> list[int]:
+        """The shards of an evaluation: 0, 1, …; none where one job has all cases."""
+        return list(range(self.evaluation.shards)) if self.evaluation.shards > 1 else []
+
     @property
     def drifting(self) -> list[str]:
         """The arms that have the fault `drifted_prompt`."""
@@ -124,10 +148,10 @@ class Study(Section):
     def parts(self) -> dict[str, Any]:
         """The study as plain values, defaults filled in, for rules to look up what they read.
 
-        Left out is how often things are done (training_seeds, repetitions, call_budgets), so that doing more repeats
-        nothing.
+        Left out is how often things are done (training_seeds, repetitions, call_budgets) and in how many jobs (shards),
+        so that doing more repeats nothing.
         """
-        counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions", "call_budgets"}}
+        counts = {"rlvr": {"training_seeds"}, "evaluation": {"repetitions", "call_budgets", "shards"}}
         return self.model_dump(mode="json", by_alias=True, exclude=counts)
 
 

@@ -28,7 +28,7 @@ STAGES: Mapping[str, Sequence[str]] = {
     "ties gates": ("ties", "bands"),
     "rlvr": ("trial", "rlvr"),
     "probes": ("probe",),
-    "evaluations": ("evaluation",),
+    "evaluations": ("shard", "evaluation"),
     "call budgets": ("budgets",),
     "statistics": ("arm", "analysis", "audits"),
 }
@@ -38,6 +38,7 @@ GPUS_OF = {
     "rlvr": "rlvr",
     "probe": "evaluation",
     "bands": "evaluation",
+    "shard": "evaluation",
     "evaluation": "evaluation",
     "budgets": "evaluation",
 }

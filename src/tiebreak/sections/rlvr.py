@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from tiebreak.sections.base import Section, absent
+from tiebreak.sections.evaluation import EngineName
 from tiebreak.sections.prime_rl import PrimeRl
 
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
@@ -95,6 +96,28 @@ class Rlvr(Section):
     trial: Trial = Field(default_factory=Trial, description="the trial", examples=["{steps: 4, max_tied: 0.8}"])
     threads: int = Field(1, ge=1, description="CPU threads; another number gives other bits", examples=[1])
     gpus: int = Field(4, ge=1, description="GPUs of a run, where model.device is cuda", examples=[4])
+    engine: EngineName | None = Field(
+        None,
+        exclude_if=absent,
+        description="what samples for trainer trl: hf, or vllm beside the trainer, which needs an adapter; null is "
+        "vllm where model.device is cuda and hf elsewhere",
+        examples=["vllm"],
+    )
+    engine_memory: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        exclude_if=absent,
+        description="the share of the GPU's memory that vllm takes beside the trainer; null is 0.35",
+        examples=[0.35],
+    )
+    micro_batch: int | None = Field(
+        None,
+        ge=1,
+        exclude_if=absent,
+        description="rollouts in one backward pass of trainer trl; null is 32, as far as it divides the batch",
+        examples=[1],
+    )
     prime_rl: PrimeRl | None = Field(
         None, exclude_if=absent, description="for trainer prime-rl", examples=["{checkpoint_interval: 5}"]
     )
