@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tiebreak.domains.base import Domain
+from tiebreak.engines.vllm import Serving
 from tiebreak.frames import read_frames
 from tiebreak.gates import Decision
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain
+from tiebreak.job_sampling import serving_of
 from tiebreak.prompts import drift
 from tiebreak.sampling import prompts_of
 from tiebreak.sections.arm import Arm
+from tiebreak.sections.evaluation import engine_of
 from tiebreak.sections.model import Model, Toolbox
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
@@ -23,6 +26,9 @@ from tiebreak.training.groups import Run
 from tiebreak.training.pool import Share, shares
 from tiebreak.training.prime_rl.config import Spec, arguments
 from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
+
+BESIDE_A_TRAINER = 0.35
+"""The share of the GPU's memory that a server takes, where the study names none."""
 
 
 class Trainer(Protocol):
@@ -51,6 +57,7 @@ class TrlTrainer:
     max_length: int
     work: Path
     shares: Sequence[Share] = ()
+    serving: Serving | None = None
 
     def advance(self, until: int) -> list[dict[str, Any]]:
         """See `Trainer`."""
@@ -66,6 +73,7 @@ class TrlTrainer:
                 until=until,
                 work=self.work,
                 shares=self.shares,
+                serving=self.serving,
             )
         return groups_until(self.work, until)
 
@@ -117,7 +125,15 @@ def open_trl(job: Job, rlvr: Rlvr, work: Path) -> TrlTrainer:
         max_length=job.part("model", Model).max_length,
         work=work,
         shares=pool_shares(job, rlvr, prompts),
+        serving=training_server(job, rlvr),
     )
+
+
+def training_server(job: Job, rlvr: Rlvr) -> Serving | None:
+    """The server that plays a training's rollouts beside the trainer; None where the trainer's process plays them."""
+    if engine_of(rlvr.engine, job.part("model", Model).device) == "hf":
+        return None
+    return serving_of(job, Path(job.input.model), rlvr.lora_rank, rlvr.engine_memory or BESIDE_A_TRAINER)
 
 
 def open_prime_rl(job: Job, rlvr: Rlvr, work: Path) -> PrimeTrainer:

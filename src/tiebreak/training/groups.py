@@ -1,7 +1,7 @@
 """A step's groups: played by our own loop, recorded, and handed to the trainer as the rows that it wants."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,16 @@ from tiebreak.chat import Message, prompt
 from tiebreak.domains.base import Domain, Outcome
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine
+from tiebreak.errors import TrainingError
 from tiebreak.frames import append_frame
 from tiebreak.rollout import Attempt, Played, play
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.seeds import derive
 
 TIE = 1e-9
+
+Player = Callable[[Any, Any, Domain, Sequence[Attempt]], list[Played]]
+"""Plays a step's rollouts with the model that the trainer holds and its tokenizer."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,10 @@ class Rollouts:
         *,
         max_length: int,
         work: Path,
+        player: Player | None = None,
     ) -> None:
         self.run, self.rlvr, self.domain, self.work, self.max_length = run, rlvr, domain, work, max_length
+        self.player = player or self.play_here
         self.by_prompt = {prompt(messages): (case, messages) for case, messages in prompts}
         self.latest: dict[str, Any] = {}
 
@@ -54,15 +60,11 @@ class Rollouts:
         """One step's rollouts; `prompts` come repeated and grouped."""
         started, step = time.perf_counter(), trainer.state.global_step + 1
         model = trainer.accelerator.unwrap_model(trainer.model)
-        sampling = Sampling(self.rlvr.temperature, self.rlvr.turn_tokens, self.max_length)
         training = model.training
-        played = play(
-            HfEngine(model, trainer.processing_class, sampling),
-            self.domain,
-            [self.attempt(step, number, text) for number, text in enumerate(prompts)],
-            tool_rounds=self.rlvr.tool_rounds,
-        )
+        attempts = [self.attempt(step, number, text) for number, text in enumerate(prompts)]
+        played = self.player(model, trainer.processing_class, self.domain, attempts)
         model.train(training)
+        check_whole(played)
         episodes = [item.episode for item in played]
         outcomes, grades = self.domain.outcomes(episodes), self.domain.grades(episodes)
         groups = self.groups(step, played, outcomes, grades)
@@ -72,6 +74,16 @@ class Rollouts:
         append_frame(self.work / "groups.jsonl.zst", groups)
         dead = {number for number in range(len(played)) if groups[number // self.rlvr.group]["tied"]}
         return trainer_rows(played, dead) | {"score": [outcome["rewards"].get(self.run.arm) for outcome in outcomes]}
+
+    @property
+    def sampling(self) -> Sampling:
+        """How turns are drawn."""
+        return Sampling(self.rlvr.temperature, self.rlvr.turn_tokens, self.max_length)
+
+    def play_here(self, model: Any, tokenizer: Any, domain: Domain, attempts: Sequence[Attempt]) -> list[Played]:
+        """A `Player` in this process."""
+        engine = HfEngine(model, tokenizer, self.sampling)
+        return play(engine, domain, attempts, tool_rounds=self.rlvr.tool_rounds)
 
     def attempt(self, step: int, number: int, text: str) -> Attempt:
         """The rollout behind the step's row `number`."""
@@ -109,6 +121,16 @@ class Rollouts:
                 }
             )
         return rows
+
+
+def check_whole(played: Sequence[Played]) -> None:
+    """Raise TrainingError where a rollout ended in an error: TRL would take its missing reward for a 0 of the group."""
+    failed = sum(item.episode.stop == "error" for item in played)
+    if failed:
+        raise TrainingError(
+            f"{failed} of {len(played)} rollouts of this step ended in an error of the engine, whose log tells more; "
+            "run again: the training goes on from its last checkpoint"
+        )
 
 
 def trainer_rows(played: Sequence[Played], dead: Collection[int]) -> dict[str, Any]:

@@ -7,13 +7,15 @@ state; a training that stops after the trial and goes on later is the training t
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from tiebreak.chat import Message, prompt
 from tiebreak.domains.base import Domain
+from tiebreak.engines.vllm import Serving
 from tiebreak.errors import TrainingError
 from tiebreak.frames import append_frame, read_frames
 from tiebreak.sections.rlvr import Rlvr
@@ -23,6 +25,7 @@ from tiebreak.training.groups import Rollouts, Run, score
 from tiebreak.training.pool import Share, one_pass
 from tiebreak.training.progress import hush, show
 from tiebreak.training.resolved import keep_resolved
+from tiebreak.training.served import open_served
 
 MICRO_BATCH = 32
 
@@ -53,27 +56,48 @@ def train(
     until: int,
     work: Path,
     shares: Sequence[Share] = (),
+    serving: Serving | None = None,
 ) -> Path:
     """Train up to step `until`, going on from the last checkpoint in `work`; returns that step's checkpoint.
 
-    work holds checkpoints, `steps.jsonl` (a line a step) and `groups.jsonl.zst` (a frame a step).
+    work holds checkpoints, `steps.jsonl` (a line a step) and `groups.jsonl.zst` (a frame a step). serving: a server
+    that plays the rollouts; None plays them in this process.
     """
-    from datasets import Dataset
-
     work.mkdir(parents=True, exist_ok=True)
     checkpoint = last_checkpoint(work)
     done = step_of(checkpoint) if checkpoint else 0
     trim(work, done)
     if done < until:
         rollouts = Rollouts(run, rlvr, domain, prompts, max_length=max_length, work=work)
-        order = batches(prompts, run, rlvr, shares)
-        table = Dataset.from_list([{"prompt": prompt(messages)} for _, messages in order])
-        trainer = make_trainer(run, rlvr, table, rollouts, model=model, until=until, work=work)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        with playing(rollouts, serving):
+            table = prompt_table(batches(prompts, run, rlvr, shares))
+            trainer = make_trainer(run, rlvr, table, rollouts, model=model, until=until, work=work, serving=serving)
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         checkpoint = last_checkpoint(work)
     if checkpoint is None or step_of(checkpoint) < until:
         raise TrainingError(f"{work}: expected a checkpoint of step {until}, found {checkpoint}; remove the folder")
     return checkpoint
+
+
+def prompt_table(order: Sequence[tuple[Any, list[Message]]]) -> Any:
+    """The prompts of all steps as TRL wants them."""
+    from datasets import Dataset
+
+    return Dataset.from_list([{"prompt": prompt(messages)} for _, messages in order])
+
+
+@contextmanager
+def playing(rollouts: Rollouts, serving: Serving | None) -> Iterator[None]:
+    """Around a training: the server that plays its rollouts, if one does."""
+    if serving is None:
+        yield
+        return
+    from transformers import AutoTokenizer
+
+    tokenizer, rounds = AutoTokenizer.from_pretrained(serving.model), rollouts.rlvr.tool_rounds
+    with open_served(serving, tokenizer, rollouts.sampling, rollouts.work, tool_rounds=rounds) as served:
+        rollouts.player = served
+        yield
 
 
 def trim(work: Path, done: int) -> None:
@@ -103,8 +127,22 @@ def read_steps(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model: Path, until: int, work: Path) -> Any:
-    """A GRPOTrainer on the CPU or GPU at hand: one generation an optimizer step, prompts in the table's order."""
+def make_trainer(
+    run: Run,
+    rlvr: Rlvr,
+    table: Any,
+    rollouts: Rollouts,
+    *,
+    model: Path,
+    until: int,
+    work: Path,
+    serving: Serving | None = None,
+) -> Any:
+    """A GRPOTrainer on the CPU or GPU at hand: one generation an optimizer step, prompts in the table's order.
+
+    Beside a server the weights, which an adapter leaves as they are, have the server's precision; on a GPU activations
+    are computed again in the backward pass.
+    """
     import torch
     from transformers import AutoTokenizer, TrainerCallback
     from trl import GRPOConfig
@@ -127,7 +165,8 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
                     file.write(json.dumps(rollouts.latest | measured | seconds) + "\n")
 
     rows = rlvr.prompts * rlvr.group
-    micro = next(size for size in range(min(MICRO_BATCH, rows), 0, -1) if rows % size == 0)
+    most = min(rlvr.micro_batch or MICRO_BATCH, rows)
+    micro = next(size for size in range(most, 0, -1) if rows % size == 0)
     torch.manual_seed(run.seed("adapter") % 2**32)
     config = GRPOConfig(
         output_dir=str(work),
@@ -147,13 +186,13 @@ def make_trainer(run: Run, rlvr: Rlvr, table: Any, rollouts: Rollouts, *, model:
         seed=run.seed("trainer") % 2**32,
         use_cpu=not torch.cuda.is_available(),
         bf16=torch.cuda.is_available(),
-        gradient_checkpointing=False,
+        gradient_checkpointing=serving is not None and serving.device == "cuda",
         logging_steps=1,
         save_steps=1,
         save_total_limit=1,
         report_to="none",
         dataloader_pin_memory=False,
-        model_init_kwargs={"dtype": "float32"},
+        model_init_kwargs={"dtype": serving.dtype if serving else "float32"},
     )
     keep_resolved(config, work)
     trainer = TrimmedTrainer(
