@@ -9,7 +9,7 @@ from tiebreak.job import write_json
 from tiebreak.provenance import git_state, host
 
 KEPT = Path(__file__).parents[1] / "docs" / "benchmarks"
-PLACES = ("--results",)  # options whose value is a place on one machine: their word stands for it
+PLACES = ("--results", "--vllm")  # options whose value is a place on one machine: their word stands for it
 
 
 def keep(name: str, found: dict[str, Any]) -> None:
