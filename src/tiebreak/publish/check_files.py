@@ -138,7 +138,8 @@ def check_jobs(context: Context) -> Iterator[Verdict]:
     }
     found = {path for path in context.outputs() if path.endswith(("rollouts.parquet", "groups.jsonl", "steps.jsonl"))}
     missing = sorted(wanted - set(context.outputs()))
-    extra = sorted(path for path in found - wanted if "/evals/" in path or "/arms/" in path)
+    runs = {path for path in found if "/shards/" not in path}  # those are parts of an evaluation that is wanted whole
+    extra = sorted(path for path in runs - wanted if "/evals/" in path or "/arms/" in path)
     for path, here, there in [*((p, "absent", "there") for p in missing), *((p, "there", "absent") for p in extra)]:
         yield differs("runs and repetitions", Difference(path, "", here, f"{there} by study.json"), len(wanted))
         return

@@ -24,7 +24,7 @@ from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.groups import Rollouts, Run, score
 from tiebreak.training.pool import Share, one_pass
 from tiebreak.training.progress import hush, show
-from tiebreak.training.resolved import keep_resolved
+from tiebreak.training.resolved import keep_engine, keep_resolved
 from tiebreak.training.served import open_served
 
 MICRO_BATCH = 32
@@ -97,6 +97,7 @@ def playing(rollouts: Rollouts, serving: Serving | None) -> Iterator[None]:
     tokenizer, rounds = AutoTokenizer.from_pretrained(serving.model), rollouts.rlvr.tool_rounds
     with open_served(serving, tokenizer, rollouts.sampling, rollouts.work, tool_rounds=rounds) as served:
         rollouts.player = served
+        keep_engine(served.engine.describe(), rollouts.work)
         yield
 
 

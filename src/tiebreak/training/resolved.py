@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-NAME = "trainer.json"
+NAME, ENGINE = "trainer.json", "engine.json"
 PLACES = ("output_dir", "run_name", "logging_dir")
 
 
@@ -21,7 +21,12 @@ def keep_resolved(config: Any, work: Path) -> None:
     (work / NAME).write_text(text, encoding="utf-8")
 
 
+def keep_engine(described: dict[str, object], work: Path) -> None:
+    """Write what a server that plays a training's rollouts says of itself into the training's folder."""
+    (work / ENGINE).write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+
+
 def read_resolved(work: Path) -> dict[str, Any]:
-    """What `keep_resolved` wrote, as a record's note; nothing where another trainer worked."""
-    path = work / NAME
-    return {"trainer": json.loads(path.read_text(encoding="utf-8"))} if path.is_file() else {}
+    """What was kept, as a record's notes `trainer` and `engine`; nothing where another trainer worked."""
+    kept = {"trainer": work / NAME, "engine": work / ENGINE}
+    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in kept.items() if path.is_file()}
