@@ -45,9 +45,7 @@ def test_every_job_left_its_record_and_its_log(minute: Checkout) -> None:
     records = [load(path) for path in (minute.results / "records").glob("*.json")]
     rules = {path.stem for path in (minute.folder / "scripts").glob("*.py")}
     asked = {"replies", "bands", "budgets", "prime_rl", "vllm", "shard"}
-    assert {record["rule"] for record in records} == rules - asked, (
-        "these a study asks for"
-    )
+    assert {record["rule"] for record in records} == rules - asked, "these a study asks for"
     for record in records:
         for item in record["outputs"]:
             assert (minute.folder / item["path"]).exists() and len(item["sha256"]) == 64
