@@ -14,7 +14,7 @@ from tiebreak.cli import doctor
 from tiebreak.cli.doctor import GIB, SMALL, Finding, look_at_disk, look_at_study
 from tiebreak.paths import Paths
 from tiebreak.study import Study, load
-from tiebreak.training.disk import TOOL, needed
+from tiebreak.training.disk import TOOL, VLLM, needed
 
 ROOT = Path(__file__).parents[2]
 WEIGHTS = b"0" * 1000
@@ -100,13 +100,15 @@ def test_ids_that_the_base_does_not_have_are_named(named: Named, tmp_path: Path)
 def test_disk_is_estimated_from_the_weights_and_what_is_there(named: Named, tmp_path: Path) -> None:
     study, weights = named(), 8 * GIB
     of_adapters = 15 * weights * 64 // 512
-    assert sum(needed(study, weights, tmp_path).values()) == TOOL + 9 * weights + of_adapters
+    assert sum(needed(study, weights, tmp_path).values()) == TOOL + VLLM + 9 * weights + of_adapters
     everything = sum(needed(study, weights, tmp_path, at_once=15).values())
-    assert everything == TOOL + (3 + 45) * weights + of_adapters, "on a cluster all trainings run at once"
+    assert everything == TOOL + VLLM + (3 + 45) * weights + of_adapters, "on a cluster all trainings run at once"
     paths = Paths("mine", tmp_path / "results")
     for folder in (paths.base, paths.model("sft")):
         folder.mkdir(parents=True)
         (folder / "config.json").write_text("{}")
+    (tmp_path / "results/.tools/vllm-0123456789ab").mkdir(parents=True)
+    (tmp_path / "results/.tools/vllm-0123456789ab/installed.json").write_text("{}")
     assert needed(study, weights, tmp_path).keys() == {"prime-rl's environment", "checkpoints", "trained models"}
     for run in study.trained_runs:
         paths.model(run).mkdir(parents=True)
@@ -114,7 +116,7 @@ def test_disk_is_estimated_from_the_weights_and_what_is_there(named: Named, tmp_
 
 
 def test_all_weights_are_trained_and_kept_without_an_adapter(named: Named, tmp_path: Path) -> None:
-    study = named(rlvr__trainer="trl", rlvr__lora_rank=0)
+    study = named(rlvr__trainer="trl", rlvr__lora_rank=0, model__device="cpu")
     parts = needed(study, GIB, tmp_path)
     assert (parts["trained models"], parts["checkpoints"]) == (15 * GIB, 6 * GIB)
     assert "prime-rl's environment" not in parts

@@ -64,10 +64,11 @@ def replies(engine: VllmEngine, seeds: range = range(5)) -> list[Any]:
     return asyncio.run(all_of_them())
 
 
-@pytest.fixture
-def engine(python: Path, model_folder: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    serving = Serving(python, model_folder, "float32", "cpu")
-    with serve(serving, tokenizer(model_folder), SAMPLING, tmp_path / "log") as found:
+@pytest.fixture(scope="module")
+def engine(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmEngine]:
+    folder = tmp_path_factory.mktemp("engine")
+    serving = Serving(stand_in(folder), model_folder, "float32", "cpu")
+    with serve(serving, tokenizer(model_folder), SAMPLING, folder / "log") as found:
         yield found
 
 
@@ -89,9 +90,9 @@ def test_limits_cut_a_turn_and_a_full_conversation_is_not_asked(engine: VllmEngi
     assert (full.ids, full.text, full.complete) == ([], "", False)
 
 
-def test_nobody_else_may_ask(engine: VllmEngine) -> None:
+def test_nobody_else_may_ask(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stat.S_IMODE(engine.server.socket.parent.stat().st_mode) == 0o700
-    engine.server.key = "wrong"
+    monkeypatch.setattr(engine.server, "key", "wrong")
     found = replies(engine)
     assert all(isinstance(one, EngineError) and "401" in str(one) for one in found)
 
@@ -134,6 +135,20 @@ def test_a_server_that_does_not_start_is_told_with_the_reason(python: Path, mode
     serving = Serving(python, tmp_path / "nothing", "float32", "cpu")
     with (
         pytest.raises(EngineError, match=r"(?s)ended with status 1; the last lines of .*log:.*nothing"),
+        serve(serving, tokenizer(model_folder), SAMPLING, tmp_path / "log"),
+    ):
+        pass
+
+
+def test_a_folder_for_temporary_files_that_is_too_deep_for_a_socket_is_named(
+    python: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    serving = Serving(python, model_folder, "float32", "cpu")
+    with (
+        pytest.raises(EngineError, match="a socket's path has at most 107; let TMPDIR name a shorter folder"),
         serve(serving, tokenizer(model_folder), SAMPLING, tmp_path / "log"),
     ):
         pass

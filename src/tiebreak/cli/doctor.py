@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tiebreak.devices import devices
 from tiebreak.digest import pinned_versions
-from tiebreak.errors import SandboxError, TrainingError
+from tiebreak.errors import EngineError, SandboxError, TrainingError
 from tiebreak.paths import BASE_ARM, Paths
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
     model, weights = look_at_model(study)
     yield model
     yield from look_at_adapters(study)
+    yield from look_at_vllm(study)
     parts = needed(study, weights, ROOT, at_once=at_once) if study.model.device == "cuda" and weights else {}
     yield from look_at_disk(shutil.disk_usage(ROOT).free, parts)
 
@@ -114,6 +115,21 @@ def look_at_model(study: "Study") -> tuple[Finding, int]:
     except TrainingError as error:
         return Finding("model", "missing", str(error)), 0
     return Finding("model", "ok", f"{name} at {revision[:12]}, {size / GIB:.1f} GiB of weights"), size
+
+
+def look_at_vllm(study: "Study") -> Iterator[Finding]:
+    """Where vLLM comes from, if the study samples with it."""
+    from tiebreak.engines.vllm_machine import PYTHON, find_python
+
+    if "vllm" not in (study.engine("rlvr"), study.engine("evaluation")):
+        return
+    if PYTHON not in os.environ:
+        yield Finding("vllm", "ok", "rule vllm installs it from its lock")
+        return
+    try:
+        yield Finding("vllm", "ok", f"{find_python(None)}, named by {PYTHON}")
+    except EngineError as error:
+        yield Finding("vllm", "missing", str(error))
 
 
 def misfit(study: "Study", base: Path) -> str | None:

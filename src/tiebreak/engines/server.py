@@ -1,5 +1,6 @@
 """A model server as a process of its own: it is started, waited for until it answers, and ended, whatever happens."""
 
+import os
 import secrets
 import subprocess
 import sys
@@ -18,6 +19,7 @@ KEEPER = Path(__file__).with_name("keeper.py")
 POLL = 0.2
 TELL_AFTER = 10.0  # seconds between words on a start that takes long
 LAST_LINES = 12
+LONGEST_SOCKET = 107  # bytes, by Linux
 ADDRESS = "http://engine"  # what HTTP calls it; the connection goes to the socket
 
 
@@ -25,13 +27,20 @@ class Server:
     """A server of OpenAI's protocol that listens on a Unix socket, which only this user can reach.
 
     command: what runs it, without the socket's place, which is appended as `--uds PATH`. key: what requests show.
+    patience: seconds that a start may take. Raises EngineError where no socket can be.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, *, patience: float) -> None:
         self.log, self.patience = log, patience
         self.key = secrets.token_urlsafe(32)
-        self.folder = tempfile.TemporaryDirectory(prefix="tiebreak-engine-")  # short: a socket's path has 107 bytes
+        self.folder = tempfile.TemporaryDirectory(prefix="tiebreak-engine-")
         self.socket = Path(self.folder.name) / "socket"
+        if (length := len(os.fsencode(self.socket))) > LONGEST_SOCKET:
+            self.folder.cleanup()
+            raise EngineError(
+                f"{self.socket}: {length} bytes, a socket's path has at most {LONGEST_SOCKET}; let TMPDIR name a "
+                "shorter folder"
+            )
         self.command = [*command, "--uds", str(self.socket)]
         self.environment = {**environment, "VLLM_API_KEY": self.key}
 
