@@ -17,11 +17,17 @@ from typing import Any
 import pytest
 import test_sampling_free as sampling
 from engines.test_vllm import TEXTS, adapter, command, hf, replies, running, tokenizer
+from training.test_grpo import RUN, ByLength
+from training.test_served import LORA
 
+from tiebreak.domains.rust.rewards import RewardTable
+from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.engines import vllm_checks
 from tiebreak.engines.adapter import read_adapter
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.vllm import BASE, Serving, VllmEngine, serve
+from tiebreak.training import grpo
+from tiebreak.training.resolved import read_resolved
 
 pytestmark = pytest.mark.slow
 WARM, GREEDY = Sampling(0.8, 24, 400), Sampling(0.0, 48, 400)
@@ -111,6 +117,27 @@ def test_an_adapter_acts_and_equals_pefts(engine: VllmEngine, folder: Path, tmp_
     assert engine.change > 0.01 and replies(engine) != plain
     engine.model = BASE
     assert replies(engine) == plain
+
+
+def test_a_training_gives_the_server_its_adapter_at_each_step(
+    python: Path, folder: Path, cases: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effects: list[float] = []
+    load = VllmEngine.load
+
+    async def noted(engine: VllmEngine, found: Any, name: str) -> None:
+        await load(engine, found, name)
+        effects.append(engine.change)
+
+    monkeypatch.setattr(VllmEngine, "load", noted)
+    domain = ByLength(Judge(tmp_path / "verdicts"), {"dense": RewardTable()})
+    prompts = [(case, domain.prompt(case)) for case in cases[:4]]
+    serving = Serving(python, folder, "float32", "cpu", 4)
+    work = tmp_path / "work"
+    grpo.train(RUN, LORA, domain, prompts, model=folder, max_length=300, until=3, work=work, serving=serving)
+    assert len(effects) == 2 and min(effects) > 0 and effects[0] != effects[1]
+    assert [step["step"] for step in grpo.read_steps(work / "steps.jsonl")] == [1, 2, 3]
+    assert read_resolved(work)["engine"]["vllm"] == "0.32.0"
 
 
 def test_real_rollouts_repeat_and_a_killed_sampling_goes_on(
