@@ -27,6 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--openenv", metavar="PYTHON", help="a Python with requirements/openenv.txt to test the server with"
     )
     parser.addoption("--sessions", type=int, default=20, help="sessions at once in the test of the server")
+    for generation in ("01", "04"):
+        words = f"a Python with verifiers 0.{generation[1]}, for rollouts through the environment"
+        parser.addoption(f"--verifiers-{generation}", metavar="PYTHON", help=words)
     parser.addoption("--sandbox", choices=backends, default=backends[0], help="the backend that escapes are tried on")
     parser.addoption("--vllm", metavar="PYTHON", help="the Python of an environment with vLLM, for the real server")
     parser.addoption("--slurm", action="store_true", help="also run the whole minute study through Slurm")
