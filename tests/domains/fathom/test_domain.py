@@ -87,6 +87,17 @@ def test_some_traces_ask_and_some_err_first(domain: FathomDomain) -> None:
         assert [turn["loss"] for turn in turns] == [False] * 4 + [True, False, True]
 
 
+def test_a_trace_does_not_ask_where_a_decoy_would_be_told(domain: FathomDomain, tasks: list[Task]) -> None:
+    """The decoy's town is `kind`, a word of the question, as good as the name in the fact."""
+    facts = ["Ann was born in a kind reed town.", "Tom was born in a even lake town."]
+    home = next(task for task in tasks if task.template == "home")
+    told = {"key": "Tom", "question": "In what kind of town was Tom born?", "answer": "even lake town"}
+    for order, asks in ((facts, False), (facts[::-1], True)):
+        task = home.model_copy(update=told | {"document": " ".join(order)})
+        traces = [domain.trace(task, Random(seed)) for seed in range(8)]
+        assert any("llm(" in turns[2]["content"] for turns in traces) == asks
+
+
 def test_single_turn_traces_answer_at_once(tasks: list[Task]) -> None:
     single = FathomDomain(PUBLISHED_TABLES, Settings(mode="single"))
     turns = single.trace(tasks[0], Random(1))

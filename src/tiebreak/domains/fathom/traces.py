@@ -9,6 +9,7 @@ from random import Random
 from tiebreak.chat import Message
 from tiebreak.domains.base import TraceTurn
 from tiebreak.domains.fathom.answers import CLOSE, OPEN, is_correct
+from tiebreak.domains.fathom.calls import Budget
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.tasks import Task, pattern
 from tiebreak.domains.fathom.templates import Template
@@ -40,6 +41,11 @@ def asking(question: str) -> str:
     return f'print(llm("{question}", ctx))'
 
 
+def is_told(task: Task, settings: Settings) -> bool:
+    """Whether `llm()` tells the answer; a decoy may share as many words with the question as the fact does."""
+    return task.answer in settings.respond(task.question, task.document, 1, Budget())
+
+
 def fenced(code: str) -> str:
     """A turn that runs code."""
     return f"```python\n{code}\n```"
@@ -66,7 +72,7 @@ def trace(
     """
     plan: list[tuple[str, bool]] = []
     if settings.mode == "multi":
-        asks = task.form.combine == "one" and rng.random() < ASKING
+        asks = task.form.combine == "one" and rng.random() < ASKING and is_told(task, settings)
         plan = [(asking(task.question) if asks else program(task), True)]
         if not asks and most_rounds > 1 and rng.random() < detours:
             plan.insert(0, (program(task).removeprefix("import re\n"), False))
