@@ -124,12 +124,12 @@ def test_all_weights_are_trained_and_kept_without_an_adapter(named: Named, tmp_p
 
 def test_too_little_disk_is_missing_with_what_takes_it() -> None:
     parts = {"the SFT model": 8 * GIB, "checkpoints": 48 * GIB}
-    (found,) = look_at_disk(50 * GIB, parts)
+    found = look_at_disk(50 * GIB, parts)
     assert (found.state, found.found) == ("missing", "50.0 GiB free")
     assert found.mend.startswith("the study may still take 61 GiB (tables and records 5, the SFT model 8, checkpoints")
-    (found,) = look_at_disk(SMALL + 56 * GIB, parts)
+    found = look_at_disk(SMALL + 56 * GIB, parts)
     assert found.state == "ok"
-    (found,) = look_at_disk(GIB)
+    found = look_at_disk(GIB)
     assert found.state == "warning"
 
 

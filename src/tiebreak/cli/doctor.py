@@ -77,7 +77,7 @@ def examine(name: str | None) -> Iterator[Finding]:
     yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
-    yield from look_at_disk(shutil.disk_usage(ROOT).free) if study is None else look_at_study(study)
+    yield from [look_at_disk(shutil.disk_usage(ROOT).free)] if study is None else look_at_study(study)
 
 
 def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
     yield from look_at_adapters(study)
     yield from look_at_vllm(study)
     parts = needed(study, weights, ROOT, at_once=at_once) if study.model.device == "cuda" and weights else {}
-    yield from look_at_disk(shutil.disk_usage(ROOT).free, parts)
+    yield look_at_disk(shutil.disk_usage(ROOT).free, parts)
 
 
 def look_at_model(study: "Study") -> tuple[Finding, int]:
@@ -254,13 +254,12 @@ def look_at_memory(size: int) -> Finding:
     return Finding("memory", "ok", found)
 
 
-def look_at_disk(free: int, parts: Mapping[str, int] | None = None) -> Iterator[Finding]:
+def look_at_disk(free: int, parts: Mapping[str, int] | None = None) -> Finding:
     """Whether `free` bytes of disk do for a small study and these `parts` of a large one, which stops without."""
     wanted = SMALL + sum((parts or {}).values())
     found = f"{free / GIB:.1f} GiB free"
     if free >= wanted:
-        yield Finding("disk", "ok", found)
-        return
+        return Finding("disk", "ok", found)
     said = "".join(f", {name} {size / GIB:.0f}" for name, size in (parts or {}).items())
     mend = f"the study may still take {wanted / GIB:.0f} GiB (tables and records {SMALL / GIB:.0f}{said}); make room"
-    yield Finding("disk", "missing" if parts else "warning", found, mend)
+    return Finding("disk", "missing" if parts else "warning", found, mend)
