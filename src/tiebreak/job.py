@@ -178,7 +178,7 @@ class Job:
         """The code's state, the machine and the versions, for a page that this job writes; in a replay as recorded."""
         if self.recorded is None:
             return surroundings(self.paths.patches)
-        return {name: self.recorded[name] for name in ("git", "locks", "host", "versions", "environment")}
+        return {name: self.recorded[name] for name in ("git", "locks", "pinned", "host", "versions", "environment")}
 
 
 def write_json(path: Path, value: Any, *, ordered: bool = False) -> None:

@@ -12,11 +12,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tiebreak.digest import file_digest, json_digest
+from tiebreak.digest import file_digest, json_digest, package_locks, pinned_versions
 from tiebreak.patches import git, keep_patch, output, untracked
 
 VERSION = 2
-LOCKS = ("requirements/project.txt", "flake.lock", "pyproject.toml")
+LOCKS = ("flake.lock", "pyproject.toml")
 ENVIRONMENT = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 PACKAGES = (
     "torch",
@@ -72,10 +72,14 @@ def record(
 
 
 def surroundings(patches: Path) -> dict[str, Any]:
-    """Where something is made: the state of the code, its locks, the machine, versions, and numbers of threads."""
+    """Where something is made: the state of the code, its locks and pinned versions, the machine, the versions that are
+    there, and numbers of threads.
+    """
+    locks = [*package_locks(Path()), *map(Path, LOCKS)]
     return {
         "git": git_state(Path(), patches),
-        "locks": {name: file_digest(Path(name)) for name in LOCKS if Path(name).is_file()},
+        "locks": {str(path): file_digest(path) for path in locks if path.is_file()},
+        "pinned": pinned_versions(Path()) if Path("pyproject.toml").is_file() else {},
         "host": host(),
         "versions": versions(),
         "environment": environment(),
