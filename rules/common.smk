@@ -77,9 +77,9 @@ def preflight():
     On a cluster the jobs run elsewhere, and each finds out for itself what that machine lacks.
     """
     allowed = config.get("retrain", False)
-    refuse(checks.check_named, STUDY)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
     refuse(checks.check_machine, workflow.dag, config["study"], STUDY, here=workflow.local_exec)
+    refuse(checks.check_named, STUDY)
     if workflow.local_exec:
         refuse(checks.check_hub, workflow.dag, STUDY)
 

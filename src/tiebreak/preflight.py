@@ -8,13 +8,16 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.archive import finished
 from tiebreak.devices import devices
 from tiebreak.errors import ConfigError, SandboxError
 from tiebreak.paths import Paths, job_name
 from tiebreak.study import Study
+
+if TYPE_CHECKING:
+    from tiebreak.cli.doctor import Finding
 
 OPTIONS = ("study", "retrain")
 TRAININGS = ("sft", "rlvr")
@@ -98,7 +101,7 @@ def check_named(study: Study) -> None:
 
 
 def check_machine(dag: Any, name: str, study: Study, *, here: bool) -> None:
-    """Refuse what lacks something that the jobs to come need. Raises SandboxError with the first thing missing.
+    """Refuse what lacks something that the jobs to come need. Raises SandboxError with all of it, a line each.
 
     name: the study as its user named it. here: the jobs run on this machine, one training at a time; else on a cluster,
     and only what all machines share is looked at (the model at the hub, stored adapters, the disk), for all trainings.
@@ -110,11 +113,13 @@ def check_machine(dag: Any, name: str, study: Study, *, here: bool) -> None:
     findings = examine(name) if here else look_at_study(study, at_once=len(study.trained_runs))
     missing = [found for found in findings if found.state == "missing"]
     if missing:
-        more = f" (and {len(missing) - 1} more: run `tiebreak doctor --study {name}`)" if len(missing) > 1 else ""
-        first = missing[0]
-        mend = f"; {first.mend}" if first.mend else ""
-        whose = f"study {study.name}" if first.subject in OF_STUDIES else f"this machine has no usable {first.subject}"
-        raise SandboxError(f"{whose}: {first.found}{mend}{more}")
+        raise SandboxError("\ntiebreak: ".join(said(found, study) for found in missing))
+
+
+def said(missing: "Finding", study: Study) -> str:
+    """A finding as an error, with the mend."""
+    whose = f"study {study.name}" if missing.subject in OF_STUDIES else f"this machine has no usable {missing.subject}"
+    return f"{whose}: {missing.found}" + (f"; {missing.mend}" if missing.mend else "")
 
 
 def retrainings(dag: Any, paths: Paths) -> dict[str, str]:

@@ -61,7 +61,7 @@ def test_a_real_run_stops_before_its_first_job_where_gpus_are_missing(
     done = fresh.snakemake("--cores", "1", "--config", f"study={named}")
     assert done.returncode == 1
     assert "this machine has no usable gpus: none; the study's largest job takes 4" in done.stderr
-    assert f"(and 1 more: run `tiebreak doctor --study {named}`)" in done.stderr, "the model"
+    assert f"\ntiebreak: study named: model {NAME} at {COMMIT}: the hub cannot be reached" in done.stderr
     assert not (fresh.folder / "results").exists()
 
 
