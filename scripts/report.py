@@ -10,6 +10,7 @@ from tiebreak.job_domain import open_domain
 from tiebreak.provenance import described
 from tiebreak.report import causes, effort
 from tiebreak.report.costs import costs, tokens
+from tiebreak.report.in_training import of_files
 from tiebreak.report.jobs import jobs_behind
 from tiebreak.report.page import build, in_order
 from tiebreak.report.viewer import write_page
@@ -60,5 +61,6 @@ with Job(snakemake) as job:
         audits=audits,
         effort=effort.tables(rollouts, budgets, analysis, domain.counted, domain.size),
         cells=cells if len(cells) else None,
+        in_training=of_files(runs, [Path(path) for path in job.input.groups]),
         spent=costs(records["jobs"], job.params.gpus_of, sampled | {"sft": {"tokens_trained": learned}}),
     )

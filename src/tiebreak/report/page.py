@@ -35,6 +35,7 @@ def build(
     audits: Mapping[str, Any] | None = None,
     effort: Mapping[str, pd.DataFrame] | None = None,
     cells: pd.DataFrame | None = None,
+    in_training: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
     """Write index.html, figures/*.svg and tables/*.csv into `out_dir`; the path of the page.
 
@@ -42,8 +43,8 @@ def build(
     decisions: the trial's decision of each run; records: provenance, any nesting of names and values, with `study` (the
     name), `commands` (how to re-make) and `jobs` (of `report.jobs`) if known; counts: the table that was analysed;
     rollouts: the index of the viewer beside the page, to which numbers then link; spent: of `report.costs`; audits:
-    of `audits.study`; effort: of `report.effort.tables`; cells: of `report.causes`. What is None is not shown. The same
-    inputs give the same bytes.
+    of `audits.study`; effort: of `report.effort.tables`; cells: of `report.causes`; in_training: of
+    `report.in_training`. What is None is not shown. The same inputs give the same bytes.
     """
     analysis, jobs = in_order(analysis), records.get("jobs", [])
     tables = {**tables_of(analysis, steps, counts), "jobs": data.jobs(jobs)}
@@ -62,6 +63,7 @@ def build(
         "about": statements_by_subject(analysis),
         "figures": {name: Markup(drawing.inline(text, name.replace("_", " "))) for name, text in drawn.items()},
         "training": data.training_summary(tables["figure_training"]),
+        "in_training": dict(in_training or {}),
         "cases": [] if counts is None else case_map.table(tables["figure_cases"]),
         "moves": tables["figure_moves"].to_dict("records") if counts is not None else [],
         "curves": curves_at(tables),

@@ -1,7 +1,7 @@
 """A step's groups: played by our own loop, recorded, and handed to the trainer as the rows that it wants."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,6 +117,7 @@ class Rollouts:
                     "success": [outcomes[i]["success"] for i in members],
                     "graded": [grades[i] for i in members],
                     "new_tokens": [played[i].new_tokens for i in members],
+                    "calls": [number_of_calls(outcomes[i]["facts"]) for i in members],
                     "turns": [played[i].episode.messages for i in members],
                 }
             )
@@ -131,6 +132,12 @@ def check_whole(played: Sequence[Played]) -> None:
             f"{failed} of {len(played)} rollouts of this step ended in an error of the engine, whose log tells more; "
             "run again: the training goes on from its last checkpoint"
         )
+
+
+def number_of_calls(facts: Mapping[str, Any]) -> int:
+    """How many calls a rollout made: domains keep their number, or the calls themselves."""
+    calls = facts["calls"]
+    return calls if isinstance(calls, int) else len(calls)
 
 
 def trainer_rows(played: Sequence[Played], dead: Collection[int]) -> dict[str, Any]:
