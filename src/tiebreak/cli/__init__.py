@@ -29,6 +29,7 @@ COMMANDS = (
     "published",
     "replay",
     "score",
+    "serve",
     "smoke",
     "verify",
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from environments.fathom.devtools import CHROMIUM, REASON, Page, browsing
 from environments.fathom.serving import Server, serving
+from fathom_env.server.pages import FILES
 
 from tiebreak.domains.fathom import recorded
 
@@ -90,11 +91,8 @@ def test_recorded_episodes_are_played_back_and_say_what_they_are(page: Page, ser
     assert page.value("document.querySelectorAll('.turn').length") == 3
     assert page.value("document.getElementById('result').hidden")
     for place, episode in enumerate(episodes):
-        page.value(
-            f"which.value = {place}; which.dispatchEvent(new Event('change')); all.click()".replace(
-                "all.", "window.all."
-            )
-        )
+        page.value(f"byId('which').value = {place}; byId('which').dispatchEvent(new Event('change'))")
+        page.value("byId('all').click()")
         assert page.value("document.querySelectorAll('.turn').length") == len(episode["turns"])
         assert page.text("verdict").startswith("Right" if episode["correct"] else "Not right")
         assert page.value("document.querySelectorAll('#tree li').length") == len(episode["tree"] or [])
@@ -116,15 +114,6 @@ def test_dark_and_narrow(page: Page, server: Server) -> None:
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_pages_ask_for_nothing_outside(server: Server) -> None:
-    for name in (
-        "",
-        "demo",
-        "page/page.css",
-        "page/style.css",
-        "page/show.js",
-        "page/play.js",
-        "page/demo.js",
-        "page/text.js",
-    ):
-        assert "://" not in server.get(name).replace("location.protocol", "")
+@pytest.mark.parametrize("name", ["", "demo", *(f"page/{name}" for name in FILES)])
+def test_pages_ask_for_nothing_outside(server: Server, name: str) -> None:
+    assert "://" not in server.get(name)

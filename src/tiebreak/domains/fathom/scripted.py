@@ -1,6 +1,6 @@
 """Episodes that a script plays, through the episode that models meet: to be looked at, labelled as what they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiebreak.chat import Message
@@ -62,13 +62,16 @@ def counts(view: dict[str, Any]) -> dict[str, int]:
     return {"calls": view["calls"], "refused": view["refused"], "depth": view["deepest"]}
 
 
-def episodes(root_seed: int, commit: str | None) -> dict[str, Any]:
-    """A task of each kind, played in each way; llm() is answered by the stub that recurses."""
+def episodes(code: Mapping[str, Any], root_seed: int = 20261129) -> dict[str, Any]:
+    """A task of each kind, played in each way; llm() is answered by the stub that recurses.
+
+    code: what `provenance.git_state` says, for the labels.
+    """
     order = Order(characters=CHARACTERS, responder="halving")
     found = []
     for kind in ("niah", "multi_needle", "extractive", "counting"):
         task = make(kind, CHARACTERS, derive(root_seed, "fathom", "script", kind), 0)
         for way, codes in scripts(task).items():
-            source = {"script": "tiebreak serve --scripted", "root_seed": root_seed, "commit": commit}
+            source = {"script": "tiebreak serve --scripted", "root_seed": root_seed, **code}
             found.append(play(task, codes, order, source, way))
     return {"about": ABOUT, "episodes": found}
