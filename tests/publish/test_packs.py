@@ -1,0 +1,53 @@
+"""Packs: the same members give the same bytes, and come out as they went in; what no pack of ours holds is refused."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiebreak.errors import DataError
+from tiebreak.publish.packs import unpack, write_pack
+
+
+@given(st.dictionaries(st.sampled_from(["a/b.csv", "a/c.parquet", "d.json", "e/f/g"]), st.binary(max_size=300)))
+def test_members_come_out_as_they_went_in(tmp_path_factory: pytest.TempPathFactory, members: dict[str, bytes]) -> None:
+    folder = tmp_path_factory.mktemp("pack")
+    for name, content in members.items():
+        (folder / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "in" / name).write_bytes(content)
+    write_pack(folder / "one.zip", folder / "in", members)
+    write_pack(folder / "two.zip", folder / "in", reversed(list(members)))
+    assert (folder / "one.zip").read_bytes() == (folder / "two.zip").read_bytes()
+    assert sorted(unpack(folder / "one.zip", folder / "out")) == sorted(members)
+    assert {name: (folder / "out" / name).read_bytes() for name in members} == members
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../out", "a/../../out", "folder/", "a\\b"])
+def test_a_member_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
+        archive.writestr(name, "x")
+    with pytest.raises(DataError, match="leads out of the pack or is no file"):
+        unpack(tmp_path / "bad.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_twice_or_a_damaged_pack_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "twice.zip", "w") as archive:
+        archive.writestr("a", "1")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a", "2")
+    with pytest.raises(DataError, match="stands there twice"):
+        unpack(tmp_path / "twice.zip", tmp_path / "out")
+    (tmp_path / "cut.zip").write_bytes((tmp_path / "twice.zip").read_bytes()[:40])
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        unpack(tmp_path / "cut.zip", tmp_path / "out")
+
+
+def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine")
+    write_pack(tmp_path / "p.zip", tmp_path, ["a"])
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        unpack(tmp_path / "p.zip", tmp_path)
+    assert (tmp_path / "a").read_text() == "mine"
