@@ -166,8 +166,13 @@ def member(name: str, change: Callable[[Path], object]) -> Callable[[Path], None
     return lambda release: in_pack(release, name, change)
 
 
+def flip_token(release: Path, name: str = EVALUATION) -> None:
+    """Change a character of what the model wrote."""
+    edit_rows(release / name, own_turn(flip))
+
+
 CORRUPTIONS: dict[str, Callable[[Path], object]] = {
-    "flipped rollout token": rows_of(EVALUATION, own_turn(flip)),
+    "flipped rollout token": flip_token,
     "changed seed": rows_of(EVALUATION, own_turn(reseed)),
     "dropped repetition": drop_repetition,
     "removed rollout": rows_of(EVALUATION, lambda rows: rows[1:]),

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from publish.forging import CORRUPTIONS, remake_manifest, remake_records
+from publish.forging import CORRUPTIONS, flip_token, remake_manifest, remake_records
 
 from tiebreak.cli import main
 from tiebreak.errors import ConfigError, DataError
 from tiebreak.paths import Paths
+from tiebreak.publish.card import card
 from tiebreak.publish.importing import bring
-from tiebreak.publish.release import build, read_study
+from tiebreak.publish.release import build
 from tiebreak.publish.verdicts import Verdict
 from tiebreak.publish.verify import Options, verify
 from tiebreak.study import load
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from conftest import Checkout
 
 pytestmark = pytest.mark.slow
-
-
-def card(release: Path) -> str:
-    """A card with the study's numbers."""
-    analysis = (release / "results/stats/analysis.json").read_text(encoding="utf-8")
-    return f"# {read_study(release).name}\n{analysis}"
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +41,12 @@ def forged(release: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(release, tmp_path / "release"))
 
 
+LATE = {"flipped rollout token", "edited audit", "edited card number", "edited p-value in the report"}
+
+
 def first_failure(release: Path, **options: object) -> Verdict | None:
     """The first failing verdict."""
-    found = verify(release, Options(card=card, **options))  # type: ignore[arg-type]
+    found = verify(release, Options(**options))  # type: ignore[arg-type]
     return next((verdict for verdict in found if verdict.fails), None)
 
 
@@ -56,7 +54,7 @@ def test_a_release_is_verified_whole_from_an_empty_folder(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    verdicts = list(verify(release, Options(regrade=None, card=card)))
+    verdicts = list(verify(release, Options(regrade=None)))
     assert [verdict for verdict in verdicts if verdict.fails] == []
     states = {verdict.subject: verdict.state for verdict in verdicts}
     for name in (
@@ -90,7 +88,11 @@ def test_a_forgery_is_found_by_its_digest_and_then_by_its_record(forged: Path, n
     assert first_failure(forged) is not None
 
 
-@pytest.mark.parametrize("name", sorted(set(CORRUPTIONS) - {"flipped rollout token"}))
+# those that are found before the analysis is computed again, which takes longer, and one that is not
+RECOMPUTED = sorted({*CORRUPTIONS} - {name for name in CORRUPTIONS if name.startswith("edited figure")} - LATE)
+
+
+@pytest.mark.parametrize("name", [*RECOMPUTED, "edited p-value in the report"])
 def test_a_forgery_is_found_by_recomputing_though_every_digest_was_made_anew(forged: Path, name: str) -> None:
     CORRUPTIONS[name](forged)
     remake_records(forged)
@@ -99,18 +101,13 @@ def test_a_forgery_is_found_by_recomputing_though_every_digest_was_made_anew(for
     assert found.subject not in ("files", "science digest")
 
 
-def test_a_flipped_token_under_new_digests_is_found_by_sampling_again(forged: Path, minute: Checkout) -> None:
+def test_a_flipped_token_is_found_by_sampling_again(forged: Path, minute: Checkout) -> None:
     """The turn says nothing that a tool would hear, so only the model can tell that it did not write it."""
-    name = "results/evals/sft/rep0/rollouts.parquet"
-    shutil.copyfile(forged / name, forged.parent / "before")
-    edit = CORRUPTIONS["flipped rollout token"].__closure__
-    assert edit is not None
-    from publish.forging import edit_rows, flip, own_turn
-
-    edit_rows(forged / name, own_turn(flip))
+    flip_token(forged, "results/evals/sft/rep0/rollouts.parquet")
     models = folder_of_models(minute, forged.parent / "models")
-    found = [v for v in verify(forged, Options(models=models, rerun="sft", card=card)) if "sampled again" in v.subject]
-    assert [verdict.state for verdict in found][-1] in ("differs", "statistical") and "turns" in found[-1].detail
+    found = [v for v in verify(forged, Options(models=models, rerun="sft")) if "rollouts.parquet, sampled" in v.subject]
+    assert [v.state for v in found] == ["statistical"], "one character is less than repetitions differ by"
+    assert "turns is" in found[0].detail and "first difference" in found[0].detail
 
 
 def folder_of_models(minute: Checkout, folder: Path) -> Path:
@@ -123,7 +120,7 @@ def folder_of_models(minute: Checkout, folder: Path) -> Path:
 
 def test_a_repetition_sampled_again_is_the_same_bit_for_bit(release: Path, minute: Checkout, tmp_path: Path) -> None:
     models = folder_of_models(minute, tmp_path / "models")
-    verdicts = {v.subject: v for v in verify(release, Options(models=models, rerun="dense", card=card))}
+    verdicts = {v.subject: v for v in verify(release, Options(models=models, rerun="dense"))}
     assert verdicts["model of dense-seed0"].state == "bit-exact"
     assert verdicts["results/minute/evals/dense-seed0/rep0/rollouts.parquet, sampled again"].state == "bit-exact"
 

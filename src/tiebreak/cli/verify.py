@@ -1,8 +1,6 @@
 """`tiebreak verify`: a published study, computed again from its dataset alone."""
 
 import argparse
-import importlib
-import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.digest:
         return digest(Path(arguments.release))
     release = folder_of(arguments.release, arguments.revision)
-    options = Options(arguments.regrade, arguments.models, arguments.rerun, card_of())
+    options = Options(arguments.regrade, arguments.models, arguments.rerun)
     found: list[Verdict] = []
     for verdict in verify(release, options):
         found.append(verdict)
@@ -99,12 +97,6 @@ def digest(root: Path) -> int:
     names = [path.relative_to(paths.root).as_posix() for path in unchanged(behind(paths))]
     print(science_digest(paths.root, names))
     return 0
-
-
-def card_of() -> Any:
-    """What renders a release's card, where this version does."""
-    name = "tiebreak.publish.card"
-    return importlib.import_module(name).card if importlib.util.find_spec(name) else None
 
 
 def line(verdict: "Verdict") -> str:

@@ -16,10 +16,11 @@ from tiebreak.audits.stored import json_lines
 from tiebreak.job_sampling import summary
 from tiebreak.paths import parse_run
 from tiebreak.publish import crate
+from tiebreak.publish.card import card
 from tiebreak.publish.context import Context
 from tiebreak.publish.differences import NEAR, compared, walk
 from tiebreak.publish.records import files_of
-from tiebreak.publish.release import Card, about, put_tables
+from tiebreak.publish.release import about, put_tables
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.report.jobs import job_of
 from tiebreak.sampling import Plan
@@ -173,11 +174,8 @@ def link(source: str, target: str) -> None:
     Path(target).symlink_to(Path(source).resolve())
 
 
-def check_card(context: Context, card: Card | None) -> Iterator[Verdict]:
+def check_card(context: Context) -> Iterator[Verdict]:
     """The card's text, rendered anew from the artifacts."""
-    if card is None:
-        yield Verdict("README.md", "not re-run", "this version renders no card")
-        return
     anew = context.place / ANEW / "README.md"
     anew.write_text(card(context.release), encoding="utf-8")
     yield compared(context.release / "README.md", anew, "README.md")

@@ -10,7 +10,6 @@ from tiebreak.publish.check_replays import check_replays
 from tiebreak.publish.check_rollouts import check_rollouts
 from tiebreak.publish.context import Context, opening
 from tiebreak.publish.regrade import check_grades
-from tiebreak.publish.release import Card
 from tiebreak.publish.rerun import check_rerun
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 
@@ -18,13 +17,11 @@ from tiebreak.publish.verdicts import Difference, Verdict, differs
 @dataclass(frozen=True)
 class Options:
     """regrade: how many rollouts are played again in the sandbox; None is all, and all cases and traces as well.
-    models: a folder with a folder for each run's model. rerun: the arm or run whose repetition 0 is sampled again.
-    card: what renders README.md."""
+    models: a folder with a folder for each run's model. rerun: the arm or run whose repetition 0 is sampled again."""
 
     regrade: int | None = 0
     models: Path | None = None
     rerun: str | None = None
-    card: Card | None = None
 
 
 def verify(release: Path, options: Options) -> Iterator[Verdict]:
@@ -52,7 +49,7 @@ def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator
     yield lambda: check_derived.check_bands(context)
     yield lambda: check_derived.check_tables(context)
     yield lambda: check_replays(context, programs=options.regrade is None)
-    yield lambda: check_derived.check_card(context, options.card)
+    yield lambda: check_derived.check_card(context)
     yield lambda: check_derived.check_crate(context)
     if options.regrade != 0:
         yield lambda: check_grades(context, options.regrade)
