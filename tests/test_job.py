@@ -14,6 +14,7 @@ from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcar
 from tiebreak import devices
 from tiebreak.errors import GateError
 from tiebreak.job import Job, Tee
+from tiebreak.job_domain import open_domain
 from tiebreak.sections.evaluation import Probe
 
 
@@ -56,6 +57,46 @@ def test_a_job_writes_its_log_and_a_record_of_what_it_read_and_made(folder: Path
     threads = record["environment"]["OMP_NUM_THREADS"]
     assert (threads, record["params"]["threads"], record["wildcards"]["arm"]) == ("3", 3, "dense")
     assert sys.stderr is sys.__stderr__ or not isinstance(sys.stderr, Tee)
+
+
+def test_a_record_says_what_was_resolved_and_where(folder: Path) -> None:
+    with Job(task()) as job:
+        job.resolved["engine"] = {"temperature": 0.5}
+        job.write_json(job.output.made, {})
+    record = json.loads((folder / "results/s/records/rule-dense-0.json").read_text())
+    assert record["resolved"] == {"engine": {"temperature": 0.5}}
+    assert record["command"] == "./dev snakemake --cores all results/s/out/made.json --config study=s".split()
+    assert record["git"] == {"commit": None, "dirty": None} and record["locks"] == {}, "no repository is here"
+    assert record["versions"]["snakemake"] and record["started"] <= record["ended"]
+
+
+def test_programs_are_told_where_some_ran_and_only_there(folder: Path) -> None:
+    from tiebreak.domains.rust.asks import Ask
+
+    files = {
+        "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/lib.rs": "pub fn a() {}\n",
+    }
+    for asks in ([], [Ask.of("cargo_test", files)]):
+        with Job(task(domain="rust", shapes={})) as job:
+            domain = open_domain(job)
+            domain.judge(asks)  # type: ignore[attr-defined]
+            job.write_json(job.output.made, {})
+        resolved = json.loads((folder / "results/s/records/rule-dense-0.json").read_text())["resolved"]
+        assert bool(resolved) == bool(asks)
+    assert resolved["verdicts"] == {"asked": 1, "from_cache": 0, "ran": 1}
+    assert resolved["tools"]["rustc"].startswith("rustc 1.") and "files" in resolved["confinement"]
+
+
+def test_a_job_that_is_run_again_from_its_record_leaves_none(folder: Path) -> None:
+    run(task())
+    before = {path: path.read_bytes() for path in folder.rglob("*.json")}
+    again, recorded = task(), json.loads((folder / "results/s/records/rule-dense-0.json").read_text())
+    again.recorded = recorded
+    job = run(again, training=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before
+    assert job.surroundings() == {name: recorded[name] for name in ("git", "locks", "host", "versions", "environment")}
+    assert not (folder / "results/s/work").exists()
 
 
 def test_a_job_holds_the_gpus_that_it_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
