@@ -16,11 +16,13 @@ from .store import Store
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one request: the line is cut before it is done or after, or an error is the answer."""
+    """What goes wrong with one request: the line is cut before it is done or after, an error is the answer, or it takes
+    some seconds."""
 
-    how: Literal["cut before", "cut after", "answer"]
+    how: Literal["cut before", "cut after", "answer", "slow"]
     status: int = 500
     headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 @dataclass
@@ -46,7 +48,9 @@ class Hub:
             if self.down_from is not None and number >= self.down_from:
                 fault = Fault("cut before")
             answer = None
-            if fault is None or fault.how == "cut after":
+            if fault is not None and fault.how == "slow":
+                threading.Event().wait(fault.seconds)
+            if fault is None or fault.how in ("cut after", "slow"):
                 answer = self.routed(request)
             elif fault.how == "answer":
                 answer = Answer(fault.status, b'{"error": "asked for by the test"}', dict(fault.headers))

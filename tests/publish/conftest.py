@@ -18,7 +18,7 @@ from tiebreak.publish.memory import Memory
 from tiebreak.publish.plan import files_in
 from tiebreak.study import Study
 
-OWNER, READER, STRANGER = "hf_ownerownerowner", "hf_readerreaderreader", "hf_strangerstranger"
+OWNER, READER, STRANGER = (f"hf_{name * 4}" for name in ("owner", "reader", "stranger"))
 REPO = "anna/study"
 
 

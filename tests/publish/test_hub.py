@@ -192,6 +192,12 @@ def test_a_busy_hub_is_waited_for_as_long_as_it_says(hub: Hub, send: Send, folde
         send()
 
 
+def test_a_slow_hub_is_borne(hub: Hub, send: Send, folder: Path) -> None:
+    hub.faults = dict.fromkeys(range(99), Fault("slow", seconds=0.05))
+    assert send().changed
+    assert hub.store.files("datasets", REPO) == bodies(folder)
+
+
 def test_a_full_disk_of_the_hub_leaves_the_old_commit(
     hub: Hub, send: Send, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

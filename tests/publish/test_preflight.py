@@ -96,6 +96,25 @@ def test_a_model_s_card_is_looked_at(paths: Paths, tmp_path: Path) -> None:
     assert problems(paths, tmp_path) == ["model card sft/README.md: holds the placeholder 'TBD'"]
 
 
+def test_a_path_in_what_a_model_wrote_counts_if_it_is_this_machine_s(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "results/audits/audits.json"
+    (folder_of(paths) / name).parent.mkdir()
+    (folder_of(paths) / name).write_text('{"path": "/home/model/x and /home/anna/work/y"}')
+    assert problems(paths, tmp_path) == []
+    monkeypatch.setenv("HOME", "/home/anna")
+    assert problems(paths, tmp_path) == [f"{name}: holds /home/anna, a path of somebody's machine"]
+
+
+def test_the_very_token_is_found_whatever_it_looks_like(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "correct horse")
+    edit("records.jsonl", '"h"', '"correct horse"')(folder_of(paths))
+    assert problems(paths, tmp_path) == ["records.jsonl: holds the token in HF_TOKEN; take it out and revoke it"]
+
+
 def test_the_repository_s_own_documents_are_looked_at(paths: Paths, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("[a](docs/none.md) [b](docs/there.md)")
     (tmp_path / "docs").mkdir()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hub.server import Hub
 from huggingface_hub import snapshot_download
-from publish.conftest import READER, STRANGER, bodies
+from publish.conftest import OWNER, READER, STRANGER, bodies
 from publish.small import remake_manifest, study_of
 
 from tiebreak.digest import file_digest
@@ -99,9 +99,14 @@ def other_file(paths: Paths) -> None:
     (folder_of(paths) / "LICENSE").write_text("edited after the manifest")
 
 
+def no_file(paths: Paths) -> None:
+    (folder_of(paths) / "LICENSE").unlink()
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (no_file, "release/LICENSE: is not what the release's manifest says"),
         (other_weights, r"sft/model/model.safetensors: is not what the release's manifest says"),
         (other_file, "release/LICENSE: is not what the release's manifest says"),
     ],
@@ -187,7 +192,7 @@ for name in sys.argv[2:]:
 
 def load_all(hub: Hub, repo: str, configs: list[str], home: Path) -> dict[str, tuple[str, int, dict[str, object]]]:
     """What `load_dataset` gives for each config: split, rows, first row; in a process of its own."""
-    environment = {"HF_ENDPOINT": hub.endpoint, "HF_TOKEN": "hf_ownerownerowner", "HF_HOME": str(home)}
+    environment = {"HF_ENDPOINT": hub.endpoint, "HF_TOKEN": OWNER, "HF_HOME": str(home)}
     command = [sys.executable, "-c", LOAD, repo, *configs]
     done = subprocess.run(command, env={"PATH": "", **environment}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -208,3 +213,14 @@ def test_every_config_of_the_card_loads(hub: Hub, study: Study, paths: Paths, tm
     }
     assert loaded["rollouts"][2]["turns"][0]["sampling_seed"] == 7
     assert json.loads(loaded["cases"][2]["case"])["files"] == {"x": "a"}
+
+
+def test_building_on_a_full_disk_is_one_clear_error(
+    study: Study, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "results/x")
+
+    monkeypatch.setattr(publishing, "build", full)
+    with pytest.raises(HubError, match=r"results/x: cannot be written \(No space left on device\); make room"):
+        publishing.make_release(study, paths)

@@ -6,6 +6,7 @@ The study: its licence and revisions. The repository: README and docs say what w
 """
 
 import fnmatch
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import yaml
 from tiebreak.errors import DataError, HubError
 from tiebreak.paths import Paths
 from tiebreak.publish import findings
+from tiebreak.publish.access import VARIABLE
 from tiebreak.publish.card import PAGE, card
 from tiebreak.publish.contents import names, texts
 from tiebreak.publish.plan import files_in
@@ -23,6 +25,8 @@ from tiebreak.report.claims import LIST
 
 CARD = "README.md"
 READ_BY_PEOPLE = (CARD, "LICENSE", PAGE)
+WRITTEN_BY_US = (CARD, "LICENSE", "study.json", "records.jsonl", "manifest.json", "ro-crate-metadata.json")
+NOBODYS = ("/", "/root", "/home", "/tmp")
 REBUILT = "results/report/rollouts/*"
 """What a release leaves out and names: the viewer's data, made anew from the rollouts."""
 MOST = 3
@@ -30,10 +34,11 @@ MOST = 3
 
 def problems(release: Path, cards: Path, root: Path = Path()) -> list[str]:
     """Everything wrong with the release in a folder, its models' cards, and the repository at `root`."""
+    files_in(release)  # refuses where there is none
     found = [*about_study(release), *about_card(release), *about_links(release), *about_texts(release)]
     for name, path in files_in(cards).items() if cards.is_dir() else ():
         text = path.read_text(encoding="utf-8")
-        found += [f"model card {name}: {line}" for line in in_text(text, people=True)]
+        found += [f"model card {name}: {line}" for line in in_text(text, people=True, ours=True)]
     return [*found, *about_repository(root)]
 
 
@@ -88,17 +93,25 @@ def about_texts(release: Path) -> Iterator[str]:
     """Nothing in any file that must not leave; of each file at most a few findings."""
     said: dict[str, int] = {}
     for name, text in texts(release):
-        for line in in_text(text, people=name in READ_BY_PEOPLE):
+        for line in in_text(text, people=name in READ_BY_PEOPLE, ours=name in WRITTEN_BY_US):
             said[name] = said.get(name, 0) + 1
             if said[name] <= MOST:
                 yield f"{name}: {line}"
 
 
-def in_text(text: str, *, people: bool) -> Iterator[str]:
-    """What must not leave in one text; `people`: also what was to be filled in later."""
+def in_text(text: str, *, people: bool, ours: bool) -> Iterator[str]:
+    """What must not leave in one text.
+
+    people: also what was to be filled in later. ours: also any path that looks like one of a machine; models write such
+    paths too, so that elsewhere only the paths of this machine count.
+    """
+    own = os.environ.get(VARIABLE, "").strip()
+    if own and own in text:
+        yield f"holds the token in {VARIABLE}; take it out and revoke it"
     for what, beginning in findings.secrets(text):
         yield f"holds {what} ({beginning}); take it out and revoke it"
-    for path in dict.fromkeys(findings.machine_paths(text)):
+    here = [path for path in map(str, (Path.cwd(), Path.home())) if path not in NOBODYS and path in text]
+    for path in dict.fromkeys([*here, *(findings.machine_paths(text) if ours else ())]):
         yield f"holds {path}, a path of somebody's machine"
     if people:
         for found in dict.fromkeys(findings.placeholders(text)):

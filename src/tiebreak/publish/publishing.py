@@ -97,17 +97,16 @@ def targets(study: Study, paths: Paths) -> dict[str, Target]:
     Raises HubError where a file is not what the release's manifest says.
     """
     folder = folder_of(paths)
-    found = manifest.read(folder)
+    files, found = files_in(folder), manifest.read(folder)
     named = {run: found.models[run] for run in study.runs if run in found.models and found.models[run]["repo"]}
     made = {
         run: Target("model", model["repo"], model_files(paths, run, model["files"])) for run, model in named.items()
     }
-    for name, digest in manifest.digests(folder).items():
-        if found.files.get(name) != digest:
-            raise HubError(
-                f"{folder / name}: is not what the release's manifest says; make it again: snakemake release"
-            )
-    return {**made, "dataset": Target("dataset", str(study.publish.dataset), files_in(folder))}
+    here = manifest.digests(folder)
+    for name in sorted(here.keys() | found.files.keys()):
+        if here.get(name) != found.files.get(name):
+            raise HubError(f"{folder / name}: {STALE}")
+    return {**made, "dataset": Target("dataset", str(study.publish.dataset), files)}
 
 
 def model_files(paths: Paths, run: str, digests: dict[str, str]) -> dict[str, Path]:
