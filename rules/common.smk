@@ -80,7 +80,7 @@ def preflight():
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
     refuse(checks.check_machine, workflow.dag, config["study"], STUDY, here=workflow.local_exec)
     refuse(checks.check_named, STUDY)
-    if workflow.local_exec:
+    if workflow.is_main_process:
         refuse(checks.check_hub, workflow.dag, STUDY)
 
 
