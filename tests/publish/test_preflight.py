@@ -161,3 +161,20 @@ def test_links_are_paths_from_the_root(text: str, name: str, found: list[str]) -
 @pytest.mark.parametrize("text", ["src/tmp/x", "see /tmp for", "results/home/a", "https://h/root/x", "./tmp/x"])
 def test_what_only_looks_like_a_path_of_a_machine_is_none(text: str) -> None:
     assert list(findings.machine_paths(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x hf_abcdefghijklmnop", ["a token of the hub"]),
+        ("github_pat_" + "a" * 22, ["a token of GitHub"]),
+        ("(gho_" + "a" * 36 + ")", ["a token of GitHub"]),
+        ("ASIA" + "A1" * 8, ["a key of AWS"]),
+        ("key=sk-" + "a-" * 12, ["a key of an endpoint"]),
+        ("-----BEGIN PRIVATE KEY-----", ["a private key"]),
+        ("git clone scheme://me:secret@host/x", ["a password in an address"]),
+        ("risk-" + "a" * 30 + " hf_short see scheme://host:80/@x MEDIA1234567890123456", []),
+    ],
+)
+def test_secrets_are_known_by_their_form(text: str, found: list[str]) -> None:
+    assert [what for what, _ in findings.secrets(text)] == found

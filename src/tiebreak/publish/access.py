@@ -65,7 +65,7 @@ def redacted(text: str) -> str:
 
 
 @contextmanager
-def hub_words(place: str) -> Iterator[None]:
+def hub_refusals(place: str) -> Iterator[None]:
     """Raise HubError, without the token and without the client's request, for whatever the client raises inside."""
     from httpx2 import HTTPError
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -136,7 +136,7 @@ def check_rights(api: "HfApi", repos: Iterable[str]) -> None:
 
     Raises HubError. A fine-grained token is believed: its rights show when it is used.
     """
-    with hub_words(f"token in {VARIABLE}"):
+    with hub_refusals(f"token in {VARIABLE}"):
         about = patient(api.whoami)
     if about.get("auth", {}).get("accessToken", {}).get("role") == "read":
         raise HubError(f"the token in {VARIABLE} may only read; make one with the role `write`")

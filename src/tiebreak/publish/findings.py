@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+# Each begins with plain characters, which `re` looks for many times faster than for a word's edge.
 SECRETS = {
-    "a token of the hub": re.compile(r"\bhf_[A-Za-z0-9]{16,}\b"),
-    "a token of GitHub": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})\b"),
-    "a key of AWS": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a key of an endpoint": re.compile(r"\bsk-[A-Za-z0-9_-]{20,}\b"),
+    "a token of the hub": re.compile(r"hf_[A-Za-z0-9]{16,}"),
+    "a token of GitHub": re.compile(r"g(?:h[pousr]_[A-Za-z0-9]{20,}|ithub_pat_\w{20,})"),
+    "a key of AWS": re.compile(r"A(?:KI|SI)A[A-Z0-9]{16}"),
+    "a key of an endpoint": re.compile(r"sk-(?<!\wsk-)[A-Za-z0-9_-]{20,}"),
     "a private key": re.compile(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
-    "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]+:[^/\s:@]+@"),
+    "a password in an address": re.compile(r"://[^/\s:@]+:[^/\s:@]+@"),
 }
-MACHINE = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|tmp|var/tmp|private/tmp|mnt|scratch)/[\w.-]+")
+MACHINE = re.compile(r"/(?<![\w.~/-]/)(?:home|root|Users|tmp|var/tmp|private/tmp|mnt|scratch)/[\w.-]+")
 PLACEHOLDERS = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b|\blorem ipsum\b|\{\{\s*\w[\w.\s|]*\}\}|\{%.*?%\}|\bundefined\b")
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|\b(?:href|src)\s*=\s*[\"']([^\"'#][^\"']*)[\"']")
 NAMED = {

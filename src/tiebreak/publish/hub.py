@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tiebreak.errors import HubError
-from tiebreak.publish.access import hub_words, patient
+from tiebreak.publish.access import hub_refusals, patient
 from tiebreak.publish.memory import Memory
 from tiebreak.publish.plan import OWN_FILES, Content, Contents, Plan, content_of, plan_of
 
@@ -33,11 +33,6 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.repo}"
-
-    @property
-    def size(self) -> int:
-        """All bytes."""
-        return sum(path.stat().st_size for path in self.files.values())
 
     def contents(self) -> dict[str, Content]:
         """The files' digests. Raises HubError for one that is not there."""
@@ -68,7 +63,7 @@ def look(api: "HfApi", target: Target) -> State | None:
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
-    with hub_words(str(target)):
+    with hub_refusals(str(target)):
         try:
             about = patient(lambda: api.repo_info(target.repo, repo_type=target.kind, revision=BRANCH))
         except RepositoryNotFoundError:
@@ -128,7 +123,7 @@ def release(api: "HfApi", target: Target, memory: Memory, *, message: str, priva
 
 def created(api: "HfApi", target: Target, *, private: bool) -> State:
     """A new repository's state."""
-    with hub_words(str(target)):
+    with hub_refusals(str(target)):
         patient(lambda: api.create_repo(target.repo, repo_type=target.kind, private=private, exist_ok=True))
     found = look(api, target)
     if found is None:
@@ -152,7 +147,7 @@ def committed(api: "HfApi", target: Target, plan: Plan, parent: str, message: st
         )
         return str(made.oid)
 
-    with hub_words(str(target)):
+    with hub_refusals(str(target)):
         try:
             return patient(once)
         except HfHubHTTPError as problem:
