@@ -56,7 +56,8 @@ def story(study: Study, arm: str, seed: int | None) -> str:
     if seed is None:
         return "the SFT model that all arms start from"
     values = study.arms[arm].model_dump(mode="json", exclude_defaults=True)
-    shape = ", ".join(f"{name} {value}" for name, value in values.items()) or "the common table alone"
+    words = {name: " ".join(value) if isinstance(value, list) else value for name, value in values.items()}
+    shape = ", ".join(f"{name} {value}" for name, value in words.items()) or "the common table alone"
     return f"trained from the study's SFT model with GRPO under the reward shape `{arm}` ({shape})"
 
 
