@@ -3,7 +3,8 @@
 `python loopback.py -m MODULE --model FOLDER --uds PATH …` takes the place of vLLM's Python. Draws are HfEngine's, so
 that a rollout must come out the same. Faults, by the environment variable LOOPBACK (a JSON object): `refuse`, the
 number of first completions that get a 503; `stuck`, a text: every completion whose prompt holds it gets a 503; `die`,
-the number of completions after which the process ends; `deaf`, adapters are taken and change nothing.
+the number of completions after which the process ends; `deaf`, adapters are taken and change nothing; `noisy`, log
+probabilities depend on how many completions there were before.
 """
 
 import argparse
@@ -44,15 +45,19 @@ class Engine:
         model, prompt = self.models[body["model"]], list(body["prompt"])
         noise = uniforms([body["seed"]], body["max_tokens"])[0]
         found: list[int] = []
+        scores: list[float] = []
         while len(found) < body["max_tokens"]:
             logits = model(input_ids=torch.tensor([prompt + found])).logits[0, -1:]
             found.append(int(draw(logits, noise[len(found) : len(found) + 1], body["temperature"])))
+            scores.append(float(logits.log_softmax(-1)[0, found[-1]]) + self.asked * FAULTS.get("noisy", 0.0))
             if found[-1] in body["stop_token_ids"]:
                 break
         choice: dict[str, Any] = {"token_ids": found, "text": self.tokenizer.decode(found)}
+        if "logprobs" in body:
+            choice["logprobs"] = {"token_logprobs": scores}
         if "prompt_logprobs" in body:
-            scores = model(input_ids=torch.tensor([prompt])).logits[0].log_softmax(-1)
-            rest = [{str(token): {"logprob": float(scores[at, token])}} for at, token in enumerate(prompt[1:])]
+            table = model(input_ids=torch.tensor([prompt])).logits[0].log_softmax(-1)
+            rest = [{str(token): {"logprob": float(table[at, token])}} for at, token in enumerate(prompt[1:])]
             choice["prompt_logprobs"] = [None, *rest]
         return choice
 

@@ -79,6 +79,37 @@ def test_a_reply_means_what_one_of_the_transformers_engine_means(engine: VllmEng
     assert described["vllm"] == "loopback" and "--generation-config" in described["flags"]  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("faults", "label"), [({}, "bit-exact"), ({"noisy": 1e-6}, "statistical")])
+def test_numbers_are_called_exact_where_they_were_seen_to_be(
+    python: Path,
+    model_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    faults: dict[str, float],
+    label: str,
+) -> None:
+    monkeypatch.setattr("tiebreak.engines.vllm.is_invariant", bool)  # as on a GPU that has it
+    monkeypatch.setenv("LOOPBACK", json.dumps(faults))
+    serving = Serving(python, model_folder, "float32", "cpu")
+    with serve(serving, tokenizer(model_folder), SAMPLING, tmp_path / "log") as engine:
+        assert engine.describe()["numbers"] == label
+
+
+def test_a_server_of_another_model_is_refused(
+    python: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = hf(model_folder)
+    serving, words = Serving(python, model_folder, "float32", "cpu"), plain.tokenizer
+    with serve(serving, words, SAMPLING, tmp_path / "log", reference=plain.logprobs):
+        pass
+    next(plain.model.parameters()).data[5:] *= 1.5
+    with (
+        pytest.raises(EngineError, match="the engine serves another model than its folder holds"),
+        serve(serving, words, SAMPLING, tmp_path / "log", reference=plain.logprobs),
+    ):
+        pass
+
+
 def test_limits_cut_a_turn_and_a_full_conversation_is_not_asked(engine: VllmEngine) -> None:
     async def ask(context: list[int]) -> Any:
         async with engine.connected():
