@@ -67,13 +67,18 @@ def on_gpus(fresh: Checkout, folder: Path) -> Checkout:
     return checkout
 
 
-def test_requests_arrive_as_asked(fresh: Checkout, slurm: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [([], "TresPerJob"), (["--set-resources", "trial:gres=gpu:4", "trial:gpu=0"], "TresPerNode")],
+    ids=["gpus", "gres"],
+)
+def test_requests_arrive_as_asked(fresh: Checkout, slurm: Path, tmp_path: Path, settings: list[str], key: str) -> None:
     """The job itself ends when it finds nothing in its inputs; here only what it was given counts."""
     checkout = on_gpus(fresh, tmp_path / "main")
-    done = submit(checkout, slurm, "--retries", "0", TRIAL)
+    done = submit(checkout, slurm, *settings, "--retries", "0", "--", TRIAL)
     (job,) = job_ids(done.stdout + done.stderr)
     facts = dict(part.split("=", 1) for part in answer(slurm, "scontrol", "show", "job", job).split() if "=" in part)
-    assert facts["TresPerJob"] == "gres:gpu:4"
+    assert facts[key] == "gres:gpu:4"
     assert (facts["NumCPUs"], facts["MinMemoryNode"], facts["TimeLimit"]) == ("1", "96000M", "02:00:00")
     log = (checkout.folder / "logs/laptop/arms/dense/seed0/trial.log").read_text(encoding="utf-8")
     assert "4 GPUs are needed" not in log, "the four that Slurm gave were there to be leased"
