@@ -22,6 +22,7 @@ class FathomObservation(Observation):
     rounds_left: int = Field(0, description="turns that may still run code")
     calls: int = Field(0, description="calls of llm() so far")
     calls_left: int = Field(0, description="calls of llm() that are left")
+    refused: int = Field(0, description="calls of llm() that were refused")
     tree: list[dict[str, Any]] = Field(
         default_factory=list, description="calls of llm(): depth, parent, prompt, characters, answer, refused"
     )

@@ -57,13 +57,14 @@ def children(task: Path) -> list[int]:
 
 
 @contextmanager
-def serving(folder: Path, **variables: str) -> Iterator[Server]:
-    """Start it on a free port under TIEBREAK_FATHOM_…, wait until it is healthy, and end it."""
+def serving(folder: Path, path: str | None = None, **variables: str) -> Iterator[Server]:
+    """Start it on a free port under TIEBREAK_FATHOM_… (and with this PATH), wait until it is healthy, and end it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     known = {"SECRET": str(SECRET), "SESSIONS": "300", "WALL_SECONDS": "60"} | variables
     environment = os.environ | {f"TIEBREAK_FATHOM_{name}": value for name, value in known.items()}
+    environment |= {} if path is None else {"PATH": path}
     environment["PYTHONPATH"] = f"{ROOT / 'src'}:{ROOT / 'environments' / 'fathom'}"
     command = [sys.executable, "-m", "fathom_env.server.app", "--port", str(port)]
     with open(folder / "log", "wb") as log:

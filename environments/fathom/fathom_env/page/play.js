@@ -28,7 +28,7 @@ function show(data) {
   byId("turns").append(...seen.messages.map(turn));
   byId("left").textContent = `${seen.rounds_left} turns with code and ${seen.calls_left} calls of llm() left`;
   const depth = Math.max(0, ...seen.tree.filter((one) => !one.refused).map((one) => one.depth));
-  showTree(seen.tree, { calls: seen.calls, refused: seen.tree.filter((one) => one.refused).length, depth });
+  showTree(seen.tree, { calls: seen.calls, refused: seen.refused, depth });
   byId("episode").hidden = false;
   over = data.done;
   if (seen.result) showResult(seen.result);
@@ -93,7 +93,7 @@ byId("code").addEventListener("keydown", (event) => {
 
 fetch("about").then((reply) => reply.json()).then((told) => {
   const allowed = told.allowance;
-  byId("about").textContent = `Code runs confined (${visible(told.confinement.confinement)}): ${allowed.cpu_seconds} s of CPU time an episode, ` +
+  byId("about").textContent = `Confinement of code: ${visible(told.confinement.confinement)}. Limits: ${allowed.cpu_seconds} s of CPU time an episode, ` +
     `${allowed.wall_seconds} s a turn, ${allowed.memory_mib} MiB. A session that is silent for ${allowed.idle_seconds} s is closed.`;
 }).catch(() => problem("The server does not answer."));
 enable();

@@ -19,7 +19,7 @@ from tiebreak.sandbox.bubblewrap import Box
 from tiebreak.sandbox.probe import SMALL
 from tiebreak.sandbox.process import run
 
-SHOWN = ("rounds_left", "calls", "calls_left", "tree")
+SHOWN = ("rounds_left", "calls", "calls_left", "refused", "tree")
 
 
 @cache
