@@ -21,6 +21,8 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
+BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 AGENT = {"@id": "#snakemake"}
 TYPES = {
     ".json": "application/json",
@@ -31,12 +33,16 @@ TYPES = {
     ".md": "text/markdown",
     ".svg": "image/svg+xml",
 }
+SPECIAL: dict[str, dict[str, Any]] = {
+    "README.md": {"about": {"@id": "./"}},
+    "LICENSE": {"@type": ["File", "CreativeWork"]},
+}
 
 
 def write_crate(release: Path, records: Sequence[Record], about: Mapping[str, str]) -> None:
     """Write the metadata of the crate in the folder `release`, which must hold all its other files.
 
-    about: name, description, license (an SPDX name or a URL), commit, code (the digest of the workflow's repository).
+    about: name, description, commit. The licence is what the file LICENSE says.
     The same records and files give the same bytes.
     """
     from rocrate.rocrate import ROCrate
@@ -44,8 +50,9 @@ def write_crate(release: Path, records: Sequence[Record], about: Mapping[str, st
     crate = ROCrate(version="1.1", gen_preview=False)
     first, last = min(record["started"] for record in records), max(record["ended"] for record in records)
     root = crate.root_dataset
-    root["name"], root["description"], root["license"] = about["name"], about["description"], about["license"]
-    root["datePublished"] = last
+    crate.metadata.extra_terms.update(TERMS)
+    root["name"], root["description"], root["license"] = about["name"], about["description"], {"@id": "LICENSE"}
+    root["datePublished"] = moment(last)
     add_profiles(crate)
     add_files(crate, release)
     add_workflow(crate, release, records, about)
@@ -72,7 +79,7 @@ def add_files(crate: Any, release: Path) -> None:
     for path in sorted(release.rglob("*")):
         name = path.relative_to(release).as_posix()
         if path.is_file() and name not in (NAME, "manifest.json", WORKFLOW):
-            facts = {"name": name, "encodingFormat": TYPES.get(path.suffix, "text/plain")}
+            facts = {"name": name, "encodingFormat": TYPES.get(path.suffix, "text/plain")} | SPECIAL.get(name, {})
             crate.add_file(path, name, properties=facts | {"contentSize": str(path.stat().st_size)})
 
 
@@ -80,7 +87,8 @@ def add_workflow(crate: Any, release: Path, records: Iterable[Record], about: Ma
     """The workflow, and each rule of it that ran as a tool."""
     from rocrate.model.contextentity import ContextEntity
 
-    facts = {"name": "Tiebreak", "version": about["commit"], "license": about["license"]}
+    facts = {"name": "Tiebreak", "version": about["commit"], "encodingFormat": "text/plain"}
+    facts |= {"conformsTo": {"@id": BIOSCHEMAS}}
     workflow = crate.add_workflow(release / WORKFLOW, WORKFLOW, main=True, lang="snakemake", properties=facts)
     rules = {record["rule"]: record["params"]["code"] for record in records}
     for rule, code in sorted(rules.items()):
@@ -102,10 +110,10 @@ def add_job(crate: Any, record: Record) -> None:
         "description": " ".join(record["command"]),
         "instrument": {"@id": f"#rule-{record['rule']}"},
         "agent": AGENT,
-        "object": [reference(crate, item) for item in record["inputs"]],
-        "result": [reference(crate, item) for item in record["outputs"]],
-        "startTime": record["started"],
-        "endTime": record["ended"],
+        "object": single([reference(crate, item) for item in record["inputs"]]),
+        "result": single([reference(crate, item) for item in record["outputs"]]),
+        "startTime": moment(record["started"]),
+        "endTime": moment(record["ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
     }
     action = crate.add(ContextEntity(crate, f"#job-{job_of(record)}", facts))
@@ -127,6 +135,16 @@ def reference(crate: Any, item: Mapping[str, str]) -> dict[str, str]:
     return {"@id": identifier}
 
 
+def single(values: list[Any]) -> Any:
+    """A list, or its only value, as JSON-LD has it."""
+    return values[0] if len(values) == 1 else values
+
+
+def moment(stamp: str) -> str:
+    """A record's moment with its offset written out."""
+    return stamp.replace("Z", "+00:00")
+
+
 def in_release(path: str) -> str:
     """The path that a file under results/<study>/ has in a release."""
     return re.sub(r"^results/[^/]+/", "results/", path)
@@ -143,10 +161,10 @@ def add_run(crate: Any, records: Sequence[Record], first: str, last: str, about:
         "description": json.dumps({"commit": about["commit"]}),
         "instrument": {"@id": WORKFLOW},
         "agent": AGENT,
-        "object": [{"@id": "study.json"}],
+        "object": {"@id": "study.json"},
         "result": [reference(crate, item) for item in report["outputs"]],
-        "startTime": first,
-        "endTime": last,
+        "startTime": moment(first),
+        "endTime": moment(last),
         "actionStatus": "http://schema.org/CompletedActionStatus",
     }
     crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, "#run", facts)))

@@ -176,7 +176,6 @@ def about(study: Study, commit: str | None) -> dict[str, str]:
     return {
         "name": study.name,
         "description": f"A reward-shape study of RLVR: arms {', '.join(study.arms)}; root seed {study.root_seed}.",
-        "license": licence(study) or "none named",
         "commit": commit or "unknown",
     }
 
