@@ -78,7 +78,13 @@ def preflight():
     """
     allowed = config.get("retrain", False)
     refuse(checks.check_retraining, workflow.dag, STUDY, PATHS, allowed=allowed)
-    refuse(checks.check_machine, workflow.dag, config["study"], STUDY, here=workflow.local_exec)
+    refuse(
+        checks.check_machine,
+        workflow.dag,
+        config["study"],
+        STUDY,
+        here=workflow.local_exec,
+    )
     refuse(checks.check_named, STUDY)
     if workflow.is_main_process:
         refuse(checks.check_hub, workflow.dag, STUDY)

@@ -87,7 +87,7 @@ def add_workflow(crate: Any, release: Path, records: Iterable[Record], about: Ma
     """The workflow, and each rule of it that ran as a tool."""
     from rocrate.model.contextentity import ContextEntity
 
-    facts = {"name": "Tiebreak", "version": about["commit"], "encodingFormat": "text/plain"}
+    facts: dict[str, Any] = {"name": "Tiebreak", "version": about["commit"], "encodingFormat": "text/plain"}
     facts |= {"conformsTo": {"@id": BIOSCHEMAS}}
     workflow = crate.add_workflow(release / WORKFLOW, WORKFLOW, main=True, lang="snakemake", properties=facts)
     rules = {record["rule"]: record["params"]["code"] for record in records}

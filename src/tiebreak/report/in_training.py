@@ -103,8 +103,8 @@ def ties_sentence(tally: Tally) -> str:
     lost = f"; {empty} of {plural(steps, 'step')} had no other group and changed nothing" if empty else ""
     return (
         f"{plural(len(tally.runs), 'run')} sampled {plural(tally.groups, 'group')} in {plural(steps, 'step')}: "
-        f"{tally.tied:,} tied, a fraction of {between(share.__dict__)}, and {tally.dropped:,} of {tally.rollouts:,} rollouts were "
-        f"dropped with them{lost}."
+        f"{tally.tied:,} tied, a fraction of {between(share.__dict__)}, and {tally.dropped:,} of {tally.rollouts:,} "
+        f"rollouts were dropped with them{lost}."
     )
 
 
