@@ -33,7 +33,7 @@ def paths(study: Study, tmp_path: Path) -> Paths:
     return Paths(study.name, tmp_path / "results")
 
 
-def write_parity(domain: Domain, path: Path, *, declared: bool = True, drifted: str = "pool of v2_drifted") -> None:
+def write_parity(domain: Domain, path: Path, *, declared: bool = True, drifted: str = "pool of v1_drifted") -> None:
     """The parity gate of two real tasks, of which one stage drifts."""
     from tiebreak.domains.fathom.generator import generate
 
@@ -91,7 +91,7 @@ def test_a_go_in_three_sentences(study: Study, domain: Domain, paths: Paths) -> 
 
 def test_a_declared_fault_shows_its_first_byte_and_stops_nothing(study: Study, domain: Domain, paths: Paths) -> None:
     write_parity(domain, paths.gate("parity"))
-    part = standing(study, "v2_drifted", domain, paths).parts[0]
+    part = standing(study, "v1_drifted", domain, paths).parts[0]
     assert part.go is True
     assert part.text.startswith("2 of 2 RL prompts differ") and "on purpose (fault drifted_prompt)" in part.text
     assert "⟦C⟧ontext:" in part.text and "first at byte" in part.text

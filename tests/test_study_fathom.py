@@ -47,4 +47,25 @@ def test_arms_of_a_fathom_study_are_named_tables_with_changes(tmp_path: Path) ->
     found = {name: arm.reward_table() for name, arm in load(path).arms.items()}
     assert found["soft"] == PUBLISHED_TABLES["v2_soft"]
     assert found["dear"] == PUBLISHED_TABLES["v3_recursion"].model_copy(update={"call_cost": 0.5})
-    assert load("config/test/fathom-minute.yaml", ROOT).drifting == ["v2_drifted"]
+    assert load("config/test/fathom-minute.yaml", ROOT).drifting == ["v1_drifted"]
+
+
+def test_budgets_of_calls_repeat_nothing_that_is_done(tmp_path: Path) -> None:
+    evaluation = FATHOM["evaluation"] | {"call_budgets": [0, 2, 0]}
+    message = "call_budgets is [0, 2, 0]; different budgets are expected"
+    assert message in refused(tmp_path, yaml.safe_dump(FATHOM | {"evaluation": evaluation}))
+    path = tmp_path / "mine.yaml"
+    parts = []
+    for budgets in ([], [0, 2]):
+        path.write_text(yaml.safe_dump(FATHOM | {"evaluation": FATHOM["evaluation"] | {"call_budgets": budgets}}))
+        parts.append(load(path).parts())
+    assert parts[0] == parts[1]
+
+
+def test_the_laptop_study_has_both_causes_and_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    study = load("fathom-laptop")
+    assert study.drifting == ["v1_drift", "v2_drift"] and not study.model.is_made
+    assert [arm.table for arm in study.arms.values()].count("v3_recursion") == 1
+    for plain, drifted in (("v1_gate", "v1_drift"), ("v2_soft", "v2_drift")):
+        assert study.arms[plain] == study.arms[drifted].model_copy(update={"faults": ()})
