@@ -171,3 +171,13 @@ def test_more_code_than_rounds_ends_it_and_pays_as_the_tables_say(server: Server
         ended = env.step(code("1"))
         assert ended.observation.result is not None
         assert (ended.done, ended.reward, ended.observation.result["stop"]) == (True, 0.0, "budget")
+
+
+def test_texts_that_no_utf8_can_hold_break_nothing(server: Server) -> None:
+    with FathomEnv(base_url=server.url).sync() as env:
+        env.reset()
+        seen = env.step(code("llm('\\ud800' + chr(0), '\\udfff')\nprint('\\ud800')")).observation
+        assert (seen.tree[0]["prompt"], seen.messages[0]["content"]) == ("?\x00", "\\ud800")
+        assert env.state().tree[0]["prompt"] == "?\x00"
+    with pytest.raises(ValueError, match="unicode"):
+        FathomAction(act="answer", text="\ud800")

@@ -110,7 +110,19 @@ def test_a_message_that_is_too_long_ends_the_session(small: Server) -> None:
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
 
 
-WRONG = ["", "{", "[]", "1", '"x"', "null", '{"type": 1}', '{"type": "step"}', '{"type": "step", "data": {"act": 1}}']
+SURROGATE = '{"type": "step", "data": {"act": "answer", "text": "\\ud800"}}'
+WRONG = [
+    SURROGATE,
+    "",
+    "{",
+    "[]",
+    "1",
+    '"x"',
+    "null",
+    '{"type": 1}',
+    '{"type": "step"}',
+    '{"type": "step", "data": {"act": 1}}',
+]
 
 
 @pytest.mark.parametrize("text", WRONG)

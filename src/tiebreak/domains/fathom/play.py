@@ -67,7 +67,7 @@ class Play:
             "calls_left": budget.most_calls - budget.calls,
             "refused": budget.refused,
             "deepest": budget.deepest,
-            "tree": [asdict(call) for call in budget.trace],
+            "tree": [{name: sendable(value) for name, value in asdict(call).items()} for call in budget.trace],
         }
 
     def result(self) -> dict[str, Any] | None:
@@ -78,9 +78,14 @@ class Play:
         failed = self._episode.stop == "error"
         return {
             "stop": self._episode.stop,
-            "answer": self._episode.answer,
+            "answer": sendable(self._episode.answer),
             "gold_answer": self._task.answer,
             "correct": self._episode.correct,
             "terms": {} if failed else terms,
             "rewards": {} if failed else {shape: reward(paid) for shape, paid in terms.items()},
         }
+
+
+def sendable(value: Any) -> Any:
+    """Text without lone surrogates, which no UTF-8 can hold and which code may well write; anything else as it is."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
