@@ -26,6 +26,7 @@ REASONS = {
     "vllm": "installs what samples",
     "probe": "who samples is the model: compare with --rerun RUN where it is at hand",
     "bands": "who samples is the model",
+    "budgets": "who samples is the model",
 }
 
 

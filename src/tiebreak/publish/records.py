@@ -32,14 +32,15 @@ def behind(paths: Paths) -> Sequence[Record]:
 def made(record: Record) -> dict[str, str]:
     """The outputs of a job that a release holds, by path, with the digest that the record says.
 
-    Left out are weights, which have repositories of their own, and the viewer's data, made anew from the rollouts.
+    Left out are weights, which have repositories of their own, the viewer's data, made anew from the rollouts, and the
+    shards of an evaluation, which its own tables hold.
     """
     return {item["path"]: item["sha256"] for item in record["outputs"] if not is_left_out(record, item["name"])}
 
 
 def is_left_out(record: Record, name: str) -> bool:
     """Whether an output is no part of a release."""
-    return name == "model" or (record["rule"] == "report" and name == "rollouts")
+    return name == "model" or record["rule"] == "shard" or (record["rule"] == "report" and name == "rollouts")
 
 
 def files_of(path: Path) -> list[Path]:

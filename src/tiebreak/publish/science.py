@@ -28,6 +28,7 @@ TABLES = (
     "arms/*/seed*/groups.jsonl",
     "arms/*/summary.json",
     "probes/*/rollouts.parquet",
+    "budgets/*/rollouts.parquet",
     "evals/*/rep*/rollouts.parquet",
     "evals/*/rep*/summary.json",
     "stats/analysis.json",
