@@ -31,6 +31,7 @@ def test_a_script_is_given_what_its_record_says() -> None:
     assert task.params.get("k") == 2 and task.params.get("threads", 5) == 5
     assert list(plain(task.params)["shapes"]) == ["b", "a"], "the order of a study's arms says something"
     assert [name for name, _ in named(task.input)] == ["cases", *(f"many.{n}" for n in range(12))]
+    assert task.input.none_of_these == [], "a record does not name what was empty"
     with pytest.raises(AttributeError):
         task.params.other  # noqa: B018
 

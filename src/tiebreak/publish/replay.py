@@ -22,7 +22,7 @@ BORROWED = ("src", "resources")
 
 
 class Named:
-    """What a script is given for inputs, outputs, parameters or wildcards: by name, as an attribute, in order."""
+    """What a script is given for parameters or wildcards: by name, as an attribute, in order."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
@@ -53,6 +53,13 @@ class Named:
         return self._values.get(name, default)
 
 
+class Files(Named):
+    """The same for inputs and outputs; a name without a file is an empty list, which leaves no trace in a record."""
+
+    def __getattr__(self, name: str) -> Any:
+        return [] if not name.startswith("_") and name not in self._values else super().__getattr__(name)
+
+
 class Task:
     """The object `snakemake` of a script, as a record tells it. Outputs go under `made`."""
 
@@ -60,8 +67,8 @@ class Task:
         self.recorded = record
         self.rule = record["rule"]
         self.params, self.wildcards = Named(record["params"]), Named(record["wildcards"])
-        self.input = Named(grouped(record["inputs"], ""))
-        self.output = Named(grouped(record["outputs"], MADE))
+        self.input = Files(grouped(record["inputs"], ""))
+        self.output = Files(grouped(record["outputs"], MADE))
         self.log = [f"{MADE}/{job_of(record)}.log"]
         self.threads = int(record["environment"]["OMP_NUM_THREADS"] or 1)
 
