@@ -77,7 +77,7 @@ def examine(name: str | None) -> Iterator[Finding]:
     yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
-    yield from [look_at_disk(shutil.disk_usage(ROOT).free)] if study is None else look_at_study(study)
+    yield from [look_at_disk(free_bytes())] if study is None else look_at_study(study)
 
 
 def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
     yield from look_at_adapters(study)
     yield from look_at_vllm(study)
     parts = needed(study, weights, ROOT, at_once=at_once) if study.model.device == "cuda" and weights else {}
-    yield look_at_disk(shutil.disk_usage(ROOT).free, parts)
+    yield look_at_disk(free_bytes(), parts)
 
 
 def look_at_model(study: "Study") -> tuple[Finding, int]:
@@ -252,6 +252,12 @@ def look_at_memory(size: int) -> Finding:
     if size < MEMORY:
         return Finding("memory", "warning", found, f"the laptop study may take up to {MEMORY / GIB:.0f} GiB")
     return Finding("memory", "ok", found)
+
+
+def free_bytes() -> int:
+    """What is free where results lie, which may be another disk than the project's."""
+    results = ROOT / "results"
+    return shutil.disk_usage(results if results.exists() else ROOT).free
 
 
 def look_at_disk(free: int, parts: Mapping[str, int] | None = None) -> Finding:
