@@ -13,6 +13,7 @@ from typing import Self
 
 import httpx2
 
+from tiebreak.devices import HELD
 from tiebreak.errors import EngineError
 
 KEEPER = Path(__file__).with_name("keeper.py")
@@ -54,6 +55,7 @@ class Server:
                 stderr=subprocess.STDOUT,
                 env=dict(self.environment),
                 start_new_session=True,
+                pass_fds=HELD,  # the GPUs are not free before the server is gone
             )
         try:
             self.wait()
