@@ -8,6 +8,7 @@ import pytest
 import yaml
 from study_files import refused
 
+from tiebreak.domains.fathom.generator import PUBLISHED_LENGTHS
 from tiebreak.domains.fathom.rewards import PUBLISHED_TABLES
 from tiebreak.study import load
 
@@ -69,3 +70,19 @@ def test_the_laptop_study_has_both_causes_and_its_base(monkeypatch: pytest.Monke
     assert [arm.table for arm in study.arms.values()].count("v3_recursion") == 1
     for plain, drifted in (("v1_gate", "v1_drift"), ("v2_soft", "v2_drift")):
         assert study.arms[plain] == study.arms[drifted].model_copy(update={"faults": ()})
+
+
+def test_the_full_study_is_the_one_that_was_meant() -> None:
+    study = load("fathom", ROOT)
+    assert (study.model.base, study.rlvr.lora_rank) == ("Qwen/Qwen2.5-Coder-1.5B-Instruct", 16)
+    assert study.model.revision == "2e1fd397ee46e1388853d2af2c993145b0f1098a"
+    assert (study.rlvr.trial.steps, study.rlvr.trial.steps_under, study.rlvr.steps) == (50, 0.8, 400)
+    assert study.data.splits.pool == 1000
+    assert study.data.source.generate.by_length == PUBLISHED_LENGTHS
+    assert {study.gpus(stage) for stage in ("sft", "rlvr", "evaluation")} == {1}
+    faults = {name: (arm.table, bool(arm.faults)) for name, arm in study.arms.items()}
+    assert sorted(faults.values()) == [
+        *[("v1_gate", False), ("v1_gate", True), ("v2_soft", False), ("v2_soft", True)],
+        ("v3_recursion", False),
+    ]
+    assert study.drifting == ["v1_drift", "v2_drift"]

@@ -83,13 +83,15 @@ def _open_rust(toolbox: Values, arms: Mapping[str, Values], workers: int, cache:
 
 
 def _open_fathom(toolbox: Values, arms: Mapping[str, Values], workers: int, cache: Path) -> Domain:
+    from tiebreak.domains.fathom.calls import stub
     from tiebreak.domains.fathom.domain import FathomDomain
     from tiebreak.domains.fathom.episode import Settings
     from tiebreak.sections.fathom import FathomArm, ReplSection
 
     repl = ReplSection.model_validate(toolbox)
     tables = {name: FathomArm.model_validate(values).reward_table() for name, values in arms.items()}
-    settings = Settings(repl.mode, repl.output_limit, repl.most_calls, repl.most_depth)
+    asked = {"stub": stub, "policy": None}[repl.responder]
+    settings = Settings(repl.mode, repl.output_limit, repl.most_calls, repl.most_depth, asked)
     return FathomDomain(tables, settings, repl.excerpt_tokens, workers=workers)
 
 

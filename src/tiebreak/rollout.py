@@ -6,6 +6,8 @@ computed together. What a model sees is built here and nowhere else, for trainin
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
 from typing import Any
 
 from tiebreak.chat import BREAK, OPENING, Message, prompt, render
@@ -20,7 +22,7 @@ class Attempt:
     case: Any
     messages: list[Message]
     sample: int
-    seed: Callable[[int], int]
+    seed: Callable[..., int]
 
 
 @dataclass
@@ -47,6 +49,28 @@ class Played:
         return any(not reply.complete for reply in self.replies)
 
 
+class EngineAside:
+    """A side conversation with an engine's model (`domains.base.Aside`), in a session of its own.
+
+    seed: of the rollout that it belongs to; a turn's own is of the stream [.., "llm", number, turn]. lock: held while
+    the engine works, since episodes ask from threads of their own.
+    """
+
+    def __init__(self, engine: Engine, seed: Callable[..., int], lock: Lock, number: int) -> None:
+        self.tokens, self.turns = 0, 0
+        self._seed, self._number, self._lock = partial(seed, "llm", number), number, lock
+        self._session = engine.session(1)
+
+    def say(self, messages: Sequence[Message]) -> str | None:
+        """See `Aside.say`."""
+        text = follow_up(messages) if self.turns else prompt(messages)
+        with self._lock:
+            reply = self._session.reply([0], [text], [self._seed(self.turns)])[0]
+        self.turns += 1
+        self.tokens += len(reply.ids)
+        return reply.text if reply.complete else None
+
+
 def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_rounds: int) -> list[Played]:
     """Play all attempts to their ends, in step; the result has their order.
 
@@ -55,6 +79,9 @@ def play(engine: Engine, domain: Domain, attempts: Sequence[Attempt], *, tool_ro
     played = [
         Played(attempt, domain.episode(attempt.case, attempt.messages, tool_rounds=tool_rounds)) for attempt in attempts
     ]
+    one_at_a_time = Lock()
+    for item in played:
+        item.episode.meet(partial(EngineAside, engine, item.attempt.seed, one_at_a_time))
     session = engine.session(len(attempts))
     live = list(range(len(attempts)))
     texts = [prompt(attempt.messages) for attempt in attempts]

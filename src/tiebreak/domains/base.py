@@ -82,11 +82,29 @@ class Drawn:
     words: str = ""
 
 
+class Aside(Protocol):
+    """A side conversation with the policy that plays. tokens: those that it wrote in it so far."""
+
+    tokens: int
+
+    def say(self, messages: Sequence[Message]) -> str | None:
+        """The policy's next turn after these new messages; None where a token limit cut it."""
+        ...
+
+
+Policy = Callable[[int], Aside]
+"""A fresh side conversation by its number, which names its seeds, with the policy that plays an episode."""
+
+
 class Episode(Protocol):
     """One conversation in progress. `stop` is None while it goes on."""
 
     messages: list[Message]
     stop: Stop | None
+
+    def meet(self, policy: Policy) -> None:
+        """Told before the first turn who plays, for domains whose tools ask the policy itself."""
+        ...
 
     def act(self, content: str) -> None:
         """Take the assistant's next turn; either sets `stop` or leaves work for `Domain.answer`."""

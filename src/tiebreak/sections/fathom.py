@@ -81,6 +81,12 @@ class ReplSection(Section):
     output_limit: int = Field(OUTPUT_LIMIT, ge=20, description="characters of a reply at most", examples=[2000])
     most_calls: int = Field(MOST_CALLS, ge=0, description="calls of llm() in an episode", examples=[16])
     most_depth: int = Field(MOST_DEPTH, ge=0, description="how deep calls of llm() may go", examples=[2])
+    responder: Literal["stub", "policy"] = Field(
+        "stub",
+        description="what answers llm(): the sentence that shares the most words, or the policy itself in an episode "
+        "of its own over the chunk",
+        examples=["policy"],
+    )
 
 
 class FathomEvaluation(EvaluationPlan):

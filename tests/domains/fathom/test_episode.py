@@ -1,13 +1,14 @@
 """Episodes: turns, the end, budgets, counts, and modes; every reply from the real REPL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from tiebreak.chat import Message
 from tiebreak.domains.fathom.calls import Budget, stub
-from tiebreak.domains.fathom.episode import FathomEpisode, Settings, policy, reply
+from tiebreak.domains.fathom.episode import FathomEpisode, Settings, reply
 from tiebreak.domains.fathom.prompts import opening
 from tiebreak.domains.fathom.repl import Ran
 
@@ -99,23 +100,49 @@ def test_the_budget_of_calls_holds_whatever_the_code_does() -> None:
         assert "RuntimeError: llm: the budget of 2 calls is spent" in said(live, "llm('a', ctx)")
 
 
-def test_a_policy_answers_within_the_depth() -> None:
-    """Each level asks one deeper, until a call is refused; the innermost answers from its error."""
-    seen: list[int] = []
+class Recursive:
+    """A policy that asks itself one level deeper, and answers with the last line of what it is told."""
 
-    def talk(messages: object) -> str:
-        assert isinstance(messages, list)
-        seen.append(len(messages))
+    def __init__(self, seen: list[int], number: int) -> None:
+        self.tokens, self.seen, self.number = 0, seen, number
+
+    def say(self, messages: Sequence[Message]) -> str | None:
+        self.seen.append(self.number)
+        self.tokens += 5
         if messages[-1]["role"] == "tool":
             return f"<answer>{messages[-1]['content'].splitlines()[-1]}</answer>"
+        assert messages[-1]["content"].startswith("go on\n\n[Document excerpt]:\n")
         return fenced("print('deep ' + llm('go on', ctx))")
 
-    settings = Settings(most_depth=3)
-    respond = policy(talk, opening, tool_rounds=2, settings=settings)
-    with episode(settings=Settings(most_depth=3, respond=respond)) as live:
+
+def test_the_policy_answers_within_the_depth() -> None:
+    """Each level asks one deeper, until a call is refused; the innermost answers from its error."""
+    seen: list[int] = []
+    with episode(settings=Settings(most_depth=3, respond=None)) as live:
+        live.meet(partial(Recursive, seen))
         assert said(live, "print(llm('go on', ctx))") == "deep deep RuntimeError: llm: calls go 3 deep at most"
         assert (live.calls, live.budget.deepest, live.budget.refused) == (3, 3, 1)
-        assert len(seen) == 6
+        assert seen == [1, 2, 3, 3, 2, 1]  # numbered by call, two turns each
+        assert live.budget.tokens == 30
+
+
+def test_a_turn_that_was_cut_answers_nothing() -> None:
+    class Cut(Recursive):
+        def say(self, messages: Sequence[Message]) -> str | None:
+            return None
+
+    with episode(settings=Settings(respond=None)) as live:
+        live.meet(partial(Cut, []))
+        assert said(live, "print(repr(llm('go on', ctx)))") == "''"
+        assert live.calls == 1
+
+
+def test_nobody_is_asked_where_nobody_plays() -> None:
+    with episode(settings=Settings(respond=None)) as live, pytest.raises(ValueError, match="nobody told who"):
+        said(live, "llm('go on', ctx)")
+    with episode() as live:
+        live.meet(partial(Recursive, []))  # the stub answers all the same
+        assert said(live, "print(llm('When did the watch of Ben stop', ctx))") == "The watch of Ben stopped at 11:09."
 
 
 def test_single_turn_mode_runs_nothing_and_counts_the_text() -> None:

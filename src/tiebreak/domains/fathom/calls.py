@@ -35,7 +35,7 @@ class Call:
 class Budget:
     """Calls of an episode, counted where the model's code cannot reach. deepest: of the calls that were made.
 
-    trace: the calls in the order they were made; of refused ones the first few.
+    trace: the calls in the order they were made; of refused ones the first few. tokens: what a policy wrote to answer.
     """
 
     most_calls: int = MOST_CALLS
@@ -43,6 +43,7 @@ class Budget:
     calls: int = 0
     refused: int = 0
     deepest: int = 0
+    tokens: int = 0
     trace: list[Call] = field(default_factory=list)
     _open: list[int] = field(default_factory=list, repr=False)
 

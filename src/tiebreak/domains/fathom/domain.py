@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from tiebreak.chat import Message, render
 from tiebreak.domains.base import Corpus, Episode, Outcome, Reject, TraceTurn
 from tiebreak.domains.fathom import rescore, traces
 from tiebreak.domains.fathom.answers import is_correct
+from tiebreak.domains.fathom.calls import stub
 from tiebreak.domains.fathom.corpus import PROTOCOL_STRINGS, spelled, stages
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.generator import generate
@@ -39,6 +40,7 @@ FACTS = pa.struct(
         "context": pa.int32(),
         "prompt_tokens": pa.int32(),
         "completion_tokens": pa.int32(),
+        "inner_tokens": pa.int32(),
         "blocks": pa.list_(BLOCK),
     }
 )
@@ -74,7 +76,7 @@ class FathomDomain:
     facts = FACTS
     strata = MappingProxyType({"needles": ("niah", "multi_needle")})
     size = "context"
-    counted = ("calls", "refused", "prompt_tokens", "completion_tokens")
+    counted = ("calls", "refused", "prompt_tokens", "completion_tokens", "inner_tokens")
 
     @property
     def shapes(self) -> Sequence[str]:
@@ -120,8 +122,10 @@ class FathomDomain:
         return opening(case.question, case.document, system_message, **options)  # type: ignore[arg-type]
 
     def episode(self, case: Task, messages: Sequence[Message], *, tool_rounds: int) -> TaskEpisode:
-        """A fresh episode of `case` after the opening `messages`."""
-        return TaskEpisode(case, messages, tool_rounds=tool_rounds, settings=self.settings)
+        """A fresh episode of `case` after the opening `messages`; one within it has the same system message."""
+        system = next((turn["content"] for turn in messages if turn["role"] == "system"), None)
+        inner = partial(opening, system_message=system, excerpt_tokens=self.excerpt_tokens, count=self.count)
+        return TaskEpisode(case, messages, tool_rounds=tool_rounds, settings=replace(self.settings, opening=inner))
 
     def answer(self, live: Sequence[Episode]) -> None:
         """Run the open code of all these episodes, a few at a time."""
@@ -188,12 +192,16 @@ class FathomDomain:
         system_message: str | None = None,
         most_calls: int = 2,
     ) -> list[list[TraceTurn]]:
-        """One demonstration a case (`domains.fathom.traces`), with this domain's prompts."""
+        """One demonstration a case (`domains.fathom.traces`), with this domain's prompts.
+
+        Nobody plays yet, so where the policy is to answer `llm()` the stub shows what a good reply would be.
+        """
 
         self.asked += len(cases)
 
         def one(case: Task) -> list[TraceTurn]:
-            options = {"settings": self.settings, "detours": detours, "most_rounds": most_calls}
+            shown = self.settings if self.settings.respond else replace(self.settings, respond=stub)
+            options = {"settings": shown, "detours": detours, "most_rounds": most_calls}
             return traces.trace(case, self.prompt(case, system_message), rng_of_case(case), **options)  # type: ignore[arg-type]
 
         return list(self._pool.map(one, cases))
@@ -230,6 +238,7 @@ class FathomDomain:
             "context": len(item.case.document),
             "prompt_tokens": prompt,
             "completion_tokens": new,
+            "inner_tokens": item.budget.tokens,
             "blocks": [asdict(block) for block in item.ran],
         }
         paid = {} if item.stop == "error" else {shape: reward(self.terms(item, shape)) for shape in self.tables}

@@ -5,16 +5,15 @@ The gold answer stays out here: the REPL holds the document and nothing else of 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from tiebreak.chat import Message, render
-from tiebreak.domains.base import Stop
+from tiebreak.domains.base import Aside, Policy, Stop
 from tiebreak.domains.fathom import calls as budgets
 from tiebreak.domains.fathom.answers import extract
 from tiebreak.domains.fathom.calls import Budget, Responder
 from tiebreak.domains.fathom.code import blocks, textual_calls
-from tiebreak.domains.fathom.prompts import estimated_tokens
+from tiebreak.domains.fathom.prompts import estimated_tokens, opening
 from tiebreak.domains.fathom.repl import LIMITS, Ran, Repl
 from tiebreak.sandbox.limits import Limits
 
@@ -22,19 +21,24 @@ Mode = Literal["multi", "single"]
 OUTPUT_LIMIT = 2_000
 SILENT = "(no output)"
 
+Opening = Callable[[str, str], list[Message]]
+"""(prompt, chunk) -> the messages that open an episode about it."""
+
 
 @dataclass(frozen=True)
 class Settings:
     """mode: whether code runs (`multi`) or the first turn is the last (`single`). output_limit: characters of a reply.
 
-    most_calls, most_depth: of `llm()`, over the whole episode. respond: what answers it.
+    most_calls, most_depth: of `llm()`, over the whole episode. respond: what answers it; None is the policy that plays.
+    opening: what opens an episode within an episode, of a policy that answers.
     """
 
     mode: Mode = "multi"
     output_limit: int = OUTPUT_LIMIT
     most_calls: int = budgets.MOST_CALLS
     most_depth: int = budgets.MOST_DEPTH
-    respond: Responder = budgets.stub
+    respond: Responder | None = budgets.stub
+    opening: Opening = opening
     limits: Limits = LIMITS
 
 
@@ -75,8 +79,8 @@ class FathomEpisode:
         self._tool_rounds = tool_rounds
         self._open: list[str] = []
         self._tokens: tuple[int, int] | None = None
-        ask = partial(budgets.answer, self.settings.respond, self.budget, depth + 1)
-        self._repl = Repl(document, ask, self.settings.limits)
+        self._respond = self.settings.respond
+        self._repl = Repl(document, self._ask, self.settings.limits)
 
     @property
     def waiting(self) -> bool:
@@ -101,6 +105,12 @@ class FathomEpisode:
     def count(self, prompt_tokens: int, new_tokens: int) -> None:
         """Told after each turn: tokens of the rendered prompt, and of the model's own turns so far."""
         self._tokens = prompt_tokens, new_tokens
+
+    def meet(self, policy: Policy) -> None:
+        """Told before the first turn who plays; it answers `llm()` where the settings name nobody else."""
+        if self.settings.respond is None:
+            options = {"tool_rounds": self._tool_rounds, "settings": self.settings}
+            self._respond = asking(policy, self.settings.opening, **options)  # type: ignore[arg-type]
 
     def act(self, content: str) -> None:
         """Take the assistant's next turn: set `stop`, or leave its code to `run`."""
@@ -138,6 +148,11 @@ class FathomEpisode:
         """Have the code that runs ended soon, so that `run` returns; for another thread than that of `run`."""
         self._repl.abandon()
 
+    def _ask(self, prompt: str, chunk: str) -> dict[str, str]:
+        if self._respond is None:
+            raise ValueError("llm() is to be answered by the policy that plays, and nobody told who that is")
+        return budgets.answer(self._respond, self.budget, self.depth + 1, prompt, chunk)
+
     @property
     def _written(self) -> list[Message]:
         return [turn for turn in self.messages[self._opening :] if turn["role"] == "assistant"]
@@ -153,30 +168,38 @@ def reply(ran: Ran, limit: int) -> tuple[str, bool]:
     return "\n".join([*([text[:limit]] if text else []), *remarks]) or SILENT, cut
 
 
-def policy(
-    talk: Callable[[Sequence[Message]], str],
-    opening: Callable[[str, str], list[Message]],
-    *,
-    tool_rounds: int,
-    settings: Settings,
-) -> Responder:
+def asking(policy: Policy, opening: Opening, *, tool_rounds: int, settings: Settings) -> Responder:
     """A responder by which a policy answers: an episode of its own over the chunk, on the budget of the one that asked.
 
-    talk: a conversation -> the policy's next turn; opening: (prompt, chunk) -> the messages before it.
+    policy: gives a side conversation by the number of the call; opening: (prompt, chunk) -> the messages before it. An
+    episode that ends without an answer says nothing.
     """
 
     def respond(prompt: str, chunk: str, depth: int, budget: Budget) -> str:
         inner = replace(settings, respond=respond)
+        aside = policy(budget.calls)
         episode = FathomEpisode(
             chunk, opening(prompt, chunk), tool_rounds=tool_rounds, settings=inner, depth=depth, budget=budget
         )
         try:
-            while episode.stop is None:
-                episode.act(talk(episode.messages))
-                if episode.waiting:
-                    episode.run()
+            converse(episode, aside)
         finally:
+            budget.tokens += aside.tokens
             episode.halt(episode.stop or "error")
         return episode.answer or ""
 
     return respond
+
+
+def converse(episode: FathomEpisode, aside: Aside) -> None:
+    """Play an episode by itself to its end; a turn that a token limit cut ends it and is never run."""
+    told = 0
+    while episode.stop is None:
+        said = aside.say(episode.messages[told:])
+        told = len(episode.messages) + 1
+        if said is None:
+            episode.halt("tokens")
+        else:
+            episode.act(said)
+        if episode.waiting:
+            episode.run()

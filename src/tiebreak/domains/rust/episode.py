@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from tiebreak.chat import SYSTEM_MESSAGE, Message
-from tiebreak.domains.base import Outcome, Stop
+from tiebreak.domains.base import Outcome, Policy, Stop
 from tiebreak.domains.rust.asks import Ask, Verdict
 from tiebreak.domains.rust.blueprints import PROJECT_ROOT as PLACEHOLDER
 from tiebreak.domains.rust.blueprints import Blueprint
@@ -119,6 +119,9 @@ class RustEpisode:
 
     def count(self, prompt_tokens: int, new_tokens: int) -> None:
         """Tokens pay nothing here."""
+
+    def meet(self, policy: Policy) -> None:
+        """No tool asks the policy here."""
 
     def pending_asks(self) -> list[Ask]:
         """The verdicts that `resume` needs, in order."""
