@@ -9,7 +9,7 @@ from tiebreak import chat, opening, tables
 from tiebreak.domains.rust.blueprints import dump_blueprints
 from tiebreak.domains.rust.episode import prompt
 from tiebreak.domains.rust.rewards import PUBLISHED_TABLES
-from tiebreak.errors import BlueprintError, ConfigError, DataError
+from tiebreak.errors import ConfigError, DataError
 from tiebreak.opening import environment
 from tiebreak.prompts import prompt_rows
 
@@ -74,10 +74,9 @@ def test_wrong_arguments_are_named(files: dict[str, str], arguments: dict[str, A
 
 
 def test_files_that_do_not_fit_are_named(files: dict[str, str], cases: list[Any], tmp_path: Path) -> None:
-    with pytest.raises(BlueprintError, match="none.jsonl"):
-        environment(cases=str(tmp_path / "none.jsonl"))
+    for name in ("cases", "prompts"):
+        with pytest.raises(ConfigError, match=f"argument {name} is 'nowhere': there is no such file"):
+            environment(**{**files, name: "nowhere"})
     dump_blueprints(tmp_path / "few.jsonl", cases[:2])
     with pytest.raises(DataError, match=f"case {cases[2].case_id} is not among the cases"):
         environment(cases=str(tmp_path / "few.jsonl"), prompts=files["prompts"])
-    with pytest.raises(DataError, match="none.parquet"):
-        environment(cases=files["cases"], prompts=str(tmp_path / "none.parquet"))

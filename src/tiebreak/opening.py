@@ -49,8 +49,8 @@ def environment(
     judge = Judge(cache(cases), workers=workers(), limits=limits, diagnostics=tools.diagnostics)
     limit = {"read_limit": tools.read_limit, "output_limit": tools.output_limit}
     domain = RustDomain(judge, {arm: table(arm, reward)}, **limit)
-    found = load_blueprints(Path(cases)) if cases else generated(domain, seed)
-    shown = prompts_of(Path(prompts), found) if prompts else own_prompts(domain, found)
+    found = load_blueprints(existing(cases, "cases")) if cases else generated(domain, seed)
+    shown = prompts_of(existing(prompts, "prompts"), found) if prompts else own_prompts(domain, found)
     return Environment(domain, shown, arm=arm, root_seed=seed, tool_rounds=max_tool_rounds)
 
 
@@ -71,6 +71,13 @@ def checked(kind: type[Section], values: Mapping[str, Any], name: str) -> Sectio
         first = problem.errors()[0]
         place = ".".join([name, *map(str, first["loc"])])
         raise ConfigError(f"argument {place} is {first['input']!r}: {first['msg']}") from None
+
+
+def existing(path: str, name: str) -> Path:
+    """The path of a file that an argument names. Raises ConfigError where there is none."""
+    if not Path(path).is_file():
+        raise ConfigError(f"argument {name} is {path!r}: there is no such file in {Path.cwd()}")
+    return Path(path)
 
 
 def generated(domain: RustDomain, seed: int) -> list[Blueprint]:

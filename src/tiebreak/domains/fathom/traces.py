@@ -9,7 +9,7 @@ from random import Random
 from tiebreak.chat import Message
 from tiebreak.domains.base import TraceTurn
 from tiebreak.domains.fathom.answers import CLOSE, OPEN, is_correct
-from tiebreak.domains.fathom.calls import Budget
+from tiebreak.domains.fathom.calls import Budget, stub
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.tasks import Task, pattern
 from tiebreak.domains.fathom.templates import Template
@@ -43,7 +43,8 @@ def asking(question: str) -> str:
 
 def is_told(task: Task, settings: Settings) -> bool:
     """Whether `llm()` tells the answer; a decoy may share as many words with the question as the fact does."""
-    return task.answer in settings.respond(task.question, task.document, 1, Budget())
+    respond = settings.respond or stub  # where a policy is to answer, there is none yet
+    return task.answer in respond(task.question, task.document, 1, Budget())
 
 
 def fenced(code: str) -> str:
