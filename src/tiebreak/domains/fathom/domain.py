@@ -15,7 +15,6 @@ from tiebreak.chat import Message, render
 from tiebreak.domains.base import Corpus, Episode, Outcome, Reject, TraceTurn
 from tiebreak.domains.fathom import rescore, traces
 from tiebreak.domains.fathom.answers import is_correct
-from tiebreak.domains.fathom.calls import stub
 from tiebreak.domains.fathom.corpus import PROTOCOL_STRINGS, spelled, stages
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.generator import generate
@@ -192,16 +191,12 @@ class FathomDomain:
         system_message: str | None = None,
         most_calls: int = 2,
     ) -> list[list[TraceTurn]]:
-        """One demonstration a case (`domains.fathom.traces`), with this domain's prompts.
-
-        Nobody plays yet, so where the policy is to answer `llm()` the stub shows what a good reply would be.
-        """
+        """One demonstration a case (`domains.fathom.traces`), with this domain's prompts."""
 
         self.asked += len(cases)
 
         def one(case: Task) -> list[TraceTurn]:
-            shown = self.settings if self.settings.respond else replace(self.settings, respond=stub)
-            options = {"settings": shown, "detours": detours, "most_rounds": most_calls}
+            options = {"settings": self.settings, "detours": detours, "most_rounds": most_calls}
             return traces.trace(case, self.prompt(case, system_message), rng_of_case(case), **options)  # type: ignore[arg-type]
 
         return list(self._pool.map(one, cases))

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from random import Random
 
 from tiebreak.chat import Message
 from tiebreak.domains.base import TraceTurn
 from tiebreak.domains.fathom.answers import CLOSE, OPEN, is_correct
-from tiebreak.domains.fathom.calls import Budget, stub
+from tiebreak.domains.fathom.calls import Budget, Responder, stub
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings
 from tiebreak.domains.fathom.tasks import Task, pattern
 from tiebreak.domains.fathom.templates import Template
@@ -41,9 +42,8 @@ def asking(question: str) -> str:
     return f'print(llm("{question}", ctx))'
 
 
-def is_told(task: Task, settings: Settings) -> bool:
+def is_told(task: Task, respond: Responder) -> bool:
     """Whether `llm()` tells the answer; a decoy may share as many words with the question as the fact does."""
-    respond = settings.respond or stub  # where a policy is to answer, there is none yet
     return task.answer in respond(task.question, task.document, 1, Budget())
 
 
@@ -69,15 +69,17 @@ def trace(
     """A demonstration after the `opening`: of a single turn, or of code, its real output and the answer.
 
     detours: the chance of a turn that fails (the import is missing) before the right one, where `most_rounds` allow it.
+    Nobody plays yet, so where the policy is to answer `llm()` the stub shows what a good reply would be.
     Raises BlueprintError where the code does not print what the answer needs.
     """
+    respond = settings.respond or stub
     plan: list[tuple[str, bool]] = []
     if settings.mode == "multi":
-        asks = task.form.combine == "one" and rng.random() < ASKING and is_told(task, settings)
+        asks = task.form.combine == "one" and rng.random() < ASKING and is_told(task, respond)
         plan = [(asking(task.question) if asks else program(task), True)]
         if not asks and most_rounds > 1 and rng.random() < detours:
             plan.insert(0, (program(task).removeprefix("import re\n"), False))
-    episode = FathomEpisode(task.document, opening, tool_rounds=len(plan), settings=settings)
+    episode = FathomEpisode(task.document, opening, tool_rounds=len(plan), settings=replace(settings, respond=respond))
     try:
         for text, _ in plan:
             episode.act(fenced(text))
