@@ -48,7 +48,7 @@ def finished(finished_once: Checkout) -> Iterator[Checkout]:
 
 def rules(checkout: Checkout) -> set[str]:
     """The rules of the default study: all but `base`, whose model is checked in, and those that a study asks for."""
-    asked = {"base", "prime_rl", "replies", "bands", "budgets", "release", "publish", "shard"}
+    asked = {"base", "prime_rl", "replies", "bands", "budgets", "release", "publish", "shard", "vllm"}
     return {path.stem for path in (checkout.folder / "scripts").glob("*.py")} - asked
 
 
