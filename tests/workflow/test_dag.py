@@ -153,6 +153,7 @@ def test_a_dry_run_says_what_it_would_train_again(finished: Checkout) -> None:
 def test_training_again_on_gpus_must_be_allowed(finished: Checkout) -> None:
     (finished.folder / "results/laptop/work/sft/finished/0123456789abcdef").mkdir(parents=True)
     finished.edit(STUDY, "  max_length: 1024", "  max_length: 1024\n  device: cuda")
+    finished.edit(STUDY, "  trainer: trl", "  trainer: trl\n  lora_rank: 8")
     done = finished.snakemake("--cores", "1", "sft")
     assert done.returncode == 1 and "allow it: --config retrain=true" in done.stderr
     assert (finished.folder / "results/laptop/sft/model").is_dir()
@@ -217,4 +218,6 @@ def test_every_rule_says_what_it_takes(fresh: Checkout) -> None:
     needed = ("log:", "benchmark:", "threads:", "mem_mb=", "runtime=", "gpu=", "code=", "toolchain=", "study=")
     for path in (fresh.folder / "rules").glob("*.smk"):
         for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
-            assert [word for word in needed if word not in rule] == [], f"{path.name}: {rule.splitlines()[0]}"
+            # the one toolchain that vLLM depends on is its own, and that lock's digest stands in its output's name
+            asked = [word for word in needed if (rule.startswith("vllm:"), word) != (True, "toolchain=")]
+            assert [word for word in asked if word not in rule] == [], f"{path.name}: {rule.splitlines()[0]}"
