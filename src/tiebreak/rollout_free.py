@@ -6,16 +6,19 @@ is waiting, while the engine goes on with the other conversations. The bytes are
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from functools import partial
+from threading import Lock
 from typing import Generic, TypeVar
 
-from tiebreak.chat import prompt
+from tiebreak.chat import Message, prompt
 from tiebreak.domains.base import Domain, Episode
-from tiebreak.engines.base import FreeEngine
-from tiebreak.errors import RequestError
+from tiebreak.engines.base import FreeEngine, Reply
+from tiebreak.errors import EngineError, RequestError
 from tiebreak.rollout import Attempt, Played, follow_up, take
 
 PATIENCE = 2.0  # seconds: a batch holds a slow program, up to its time limit, and others should not wait for that
+GIVEN_UP = "the sampling was given up, and nobody answers llm() any more"
 LANES = 4  # batches at once
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -65,6 +68,57 @@ class Desk(Generic[Item, Answer]):
                 future.set_result(answer)
 
 
+class Line:
+    """The way from a thread of the domain's to the engine, whose loop is another thread's.
+
+    After `hang_up` nobody waits on it: what was asked, or is asked then, is an EngineError.
+    """
+
+    def __init__(self, engine: FreeEngine) -> None:
+        self.engine, self.loop = engine, asyncio.get_running_loop()
+        self._asked: set[Future[Reply]] = set()
+        self._open, self._lock = True, Lock()
+
+    def ask(self, context: Sequence[int], seed: int) -> Reply:
+        """The engine's reply; raises what it raises."""
+        with self._lock:
+            if not self._open:
+                raise EngineError(GIVEN_UP)
+            future = asyncio.run_coroutine_threadsafe(self.engine.reply(context, seed), self.loop)
+            self._asked.add(future)
+        try:
+            return future.result()
+        except CancelledError:
+            raise EngineError(GIVEN_UP) from None
+        finally:
+            self._asked.discard(future)
+
+    def hang_up(self) -> None:
+        """Give up what is asked."""
+        with self._lock:
+            self._open = False
+            for future in list(self._asked):
+                future.cancel()
+
+
+class FreeAside:
+    """A side conversation with an engine's model (`domains.base.Aside`); the bytes are those of `EngineAside`."""
+
+    def __init__(self, line: Line, seed: Callable[..., int], number: int) -> None:
+        self.tokens, self.turns = 0, 0
+        self._line, self._seed = line, partial(seed, "llm", number)
+        self._context: list[int] = []
+
+    def say(self, messages: Sequence[Message]) -> str | None:
+        """See `Aside.say`."""
+        self._context += self._line.engine.encode(follow_up(messages) if self.turns else prompt(messages))
+        reply = self._line.ask(self._context, self._seed(self.turns))
+        self._context += reply.ids
+        self.turns += 1
+        self.tokens += len(reply.ids)
+        return reply.text if reply.complete else None
+
+
 Close = Callable[[list[Played]], Sequence[Answer]]
 
 
@@ -87,13 +141,18 @@ async def play_free(
         verdicts = Desk[Episode, None](workers, lambda episodes: answered(domain, episodes), patience=PATIENCE)
         closing = Desk[Played, Answer](workers, close)
 
+        line = Line(engine)
+
         async def one(attempt: Attempt) -> Answer:
             async with slots:
-                played = await converse(engine, domain, attempt, verdicts.ask, tool_rounds=tool_rounds)
+                played = await converse(engine, domain, attempt, verdicts.ask, line, tool_rounds=tool_rounds)
             return await closing.ask(played)
 
         async with engine.connected():
-            return await together([one(attempt) for attempt in attempts])
+            try:
+                return await together([one(attempt) for attempt in attempts])
+            finally:
+                line.hang_up()
 
 
 def answered(domain: Domain, episodes: list[Episode]) -> list[None]:
@@ -119,12 +178,14 @@ async def converse(
     domain: Domain,
     attempt: Attempt,
     answer: Callable[[Episode], Awaitable[None]],
+    line: Line,
     *,
     tool_rounds: int,
 ) -> Played:
     """Play one attempt to its end."""
     played = Played(attempt, domain.episode(attempt.case, attempt.messages, tool_rounds=tool_rounds))
     episode, text = played.episode, prompt(attempt.messages)
+    episode.meet(partial(FreeAside, line, attempt.seed))
     while True:
         played.ids += engine.encode(text)
         seed = attempt.seed(len(played.replies))

@@ -106,6 +106,10 @@ class Episode(Protocol):
         """Told before the first turn who plays, for domains whose tools ask the policy itself."""
         ...
 
+    def recall(self, facts: Mapping[str, Any]) -> None:
+        """Told before the first turn that stored turns are said again: the facts hold what the policy was asked."""
+        ...
+
     def act(self, content: str) -> None:
         """Take the assistant's next turn; either sets `stop` or leaves work for `Domain.answer`."""
         ...

@@ -172,7 +172,9 @@ def play_again(domain: Domain, cases: Mapping[str, Any], batch: Sequence[Told]) 
 def start(domain: Domain, cases: Mapping[str, Any], told: Told) -> Episode:
     """A fresh episode after the stored prompt."""
     opening = [Message(role=turn["role"], content=turn["content"]) for turn in told.turns[: told.opening]]
-    return domain.episode(cases[told.case_id], opening, tool_rounds=told.tool_rounds)
+    episode = domain.episode(cases[told.case_id], opening, tool_rounds=told.tool_rounds)
+    episode.recall(told.outcome.get("facts") or {})
+    return episode
 
 
 def own_turns(told: Told) -> list[tuple[str, int, bool]]:

@@ -11,6 +11,7 @@ from tiebreak.domains.fathom.calls import Budget, stub
 from tiebreak.domains.fathom.episode import FathomEpisode, Settings, reply
 from tiebreak.domains.fathom.prompts import opening
 from tiebreak.domains.fathom.repl import Ran
+from tiebreak.errors import EngineError
 
 TEXT = "The watch of Ada stopped at 10:07. A kind wind came.\n\nThe watch of Ben stopped at 11:09."
 ANSWER = "So <answer>10:07</answer>"
@@ -138,7 +139,7 @@ def test_a_turn_that_was_cut_answers_nothing() -> None:
 
 
 def test_nobody_is_asked_where_nobody_plays() -> None:
-    with episode(settings=Settings(respond=None)) as live, pytest.raises(ValueError, match="nobody told who"):
+    with episode(settings=Settings(respond=None)) as live, pytest.raises(EngineError, match="nobody told who"):
         said(live, "llm('go on', ctx)")
     with episode() as live:
         live.meet(partial(Recursive, []))  # the stub answers all the same

@@ -1,9 +1,12 @@
 """What answers `llm(prompt, chunk)`, and the budget that all calls of an episode share, at whatever depth."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.errors import EngineError
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(r"\w+")
@@ -31,11 +34,23 @@ class Call:
     refused: str | None = None
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a policy replied to a call by the episode itself, and the budget's counts after it: enough to repeat it."""
+
+    reply: str
+    calls: int
+    refused: int
+    deepest: int
+    tokens: int
+
+
 @dataclass
 class Budget:
     """Calls of an episode, counted where the model's code cannot reach. deepest: of the calls that were made.
 
     trace: the calls in the order they were made; of refused ones the first few. tokens: what a policy wrote to answer.
+    asked: its replies.
     """
 
     most_calls: int = MOST_CALLS
@@ -45,6 +60,7 @@ class Budget:
     deepest: int = 0
     tokens: int = 0
     trace: list[Call] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     _open: list[int] = field(default_factory=list, repr=False)
 
     def take(self, depth: int, characters: int = 0) -> str | None:
@@ -62,6 +78,10 @@ class Budget:
         self.calls += 1
         self.deepest = max(self.deepest, depth)
         return None
+
+    def replied(self, reply: str) -> None:
+        """Keep a policy's reply to the episode itself."""
+        self.asked.append(Asked(reply, self.calls, self.refused, self.deepest, self.tokens))
 
     @contextmanager
     def tracing(self, depth: int, prompt: str, chunk: str, refused: str | None) -> Iterator[Call]:
@@ -115,3 +135,19 @@ def answer(respond: Responder, budget: Budget, depth: int, prompt: str, chunk: s
         text = respond(prompt, chunk, depth, budget)
         call.answer = text[:SHOWN]
         return {"text": text}
+
+
+def recalling(asked: Iterable[Mapping[str, Any]]) -> Responder:
+    """A responder that replies as a policy did once; asked: its `Asked` as plain values, in order."""
+    left = iter(asked)
+
+    def respond(prompt: str, chunk: str, depth: int, budget: Budget) -> str:
+        told = next(left, None)
+        if told is None:
+            raise EngineError("the code asks llm() more often than it did when the policy's replies were stored")
+        budget.calls, budget.refused, budget.deepest = told["calls"], told["refused"], told["deepest"]
+        budget.tokens = told["tokens"]
+        budget.replied(told["reply"])
+        return str(told["reply"])
+
+    return respond

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,12 +23,15 @@ from tiebreak.domains.fathom.prompts import EXCERPT_TOKENS, estimated_tokens, op
 from tiebreak.domains.fathom.reading import FathomReader
 from tiebreak.domains.fathom.rewards import RewardTable, components, reward, terms
 from tiebreak.domains.fathom.tasks import Task, dump_tasks, load_tasks, problems
+from tiebreak.errors import RequestError
 from tiebreak.seeds import derive, stream
 
 CORPUS_LENGTH = 1_200
 CORPUS_DETOURS = 0.3
 
 BLOCK = pa.struct({"ok": pa.bool_(), "cut": pa.bool_(), "ended": pa.string()})
+COUNTS = ("calls", "refused", "deepest", "tokens")
+ASKED = pa.struct({"reply": pa.string(), **{name: pa.int32() for name in COUNTS}})
 FACTS = pa.struct(
     {
         "answer": pa.string(),
@@ -40,6 +44,7 @@ FACTS = pa.struct(
         "prompt_tokens": pa.int32(),
         "completion_tokens": pa.int32(),
         "inner_tokens": pa.int32(),
+        "asked": pa.list_(ASKED),
         "blocks": pa.list_(BLOCK),
     }
 )
@@ -56,6 +61,12 @@ class TaskEpisode(FathomEpisode):
     def correct(self) -> bool:
         """Whether it ended with the gold answer."""
         return is_correct(self.answer, self.case.answer)
+
+
+def run(episode: TaskEpisode) -> None:
+    """Run an episode's code; where the policy that it asks cannot be had, it has ended in an error, and only it."""
+    with suppress(RequestError):
+        episode.run()
 
 
 @dataclass
@@ -130,7 +141,7 @@ class FathomDomain:
         """Run the open code of all these episodes, a few at a time."""
         waiting = [item for item in cast(Sequence[TaskEpisode], live) if item.waiting]
         self.asked += len(waiting)
-        list(self._pool.map(TaskEpisode.run, waiting))
+        list(self._pool.map(run, waiting))
 
     def outcomes(self, finished: Sequence[Episode]) -> list[Outcome]:
         """What each finished episode came to, under every shape."""
@@ -234,6 +245,7 @@ class FathomDomain:
             "prompt_tokens": prompt,
             "completion_tokens": new,
             "inner_tokens": item.budget.tokens,
+            "asked": [asdict(one) for one in item.budget.asked],
             "blocks": [asdict(block) for block in item.ran],
         }
         paid = {} if item.stop == "error" else {shape: reward(self.terms(item, shape)) for shape in self.tables}

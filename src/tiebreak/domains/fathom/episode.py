@@ -3,9 +3,9 @@
 The gold answer stays out here: the REPL holds the document and nothing else of the task.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tiebreak.chat import Message, render
 from tiebreak.domains.base import Aside, Policy, Stop
@@ -15,6 +15,7 @@ from tiebreak.domains.fathom.calls import Budget, Responder
 from tiebreak.domains.fathom.code import blocks, textual_calls
 from tiebreak.domains.fathom.prompts import estimated_tokens, opening
 from tiebreak.domains.fathom.repl import LIMITS, Ran, Repl
+from tiebreak.errors import EngineError
 from tiebreak.sandbox.limits import Limits
 
 Mode = Literal["multi", "single"]
@@ -112,6 +113,11 @@ class FathomEpisode:
             options = {"tool_rounds": self._tool_rounds, "settings": self.settings}
             self._respond = asking(policy, self.settings.opening, **options)  # type: ignore[arg-type]
 
+    def recall(self, facts: Mapping[str, Any]) -> None:
+        """Told before stored turns are said again: what the policy replied is as it was."""
+        if self.settings.respond is None:
+            self._respond = budgets.recalling(facts["asked"])
+
     def act(self, content: str) -> None:
         """Take the assistant's next turn: set `stop`, or leave its code to `run`."""
         if self.stop is not None or self._open:
@@ -150,7 +156,7 @@ class FathomEpisode:
 
     def _ask(self, prompt: str, chunk: str) -> dict[str, str]:
         if self._respond is None:
-            raise ValueError("llm() is to be answered by the policy that plays, and nobody told who that is")
+            raise EngineError("llm() is to be answered by the policy that plays, and nobody told who that is")
         return budgets.answer(self._respond, self.budget, self.depth + 1, prompt, chunk)
 
     @property
@@ -186,6 +192,8 @@ def asking(policy: Policy, opening: Opening, *, tool_rounds: int, settings: Sett
         finally:
             budget.tokens += aside.tokens
             episode.halt(episode.stop or "error")
+        if depth == 1:
+            budget.replied(episode.answer or "")
         return episode.answer or ""
 
     return respond

@@ -6,6 +6,7 @@ Only messages, the files' texts and the queue of open calls are kept, so that ma
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from tiebreak.chat import SYSTEM_MESSAGE, Message
 from tiebreak.domains.base import Outcome, Policy, Stop
@@ -122,6 +123,9 @@ class RustEpisode:
 
     def meet(self, policy: Policy) -> None:
         """No tool asks the policy here."""
+
+    def recall(self, facts: Mapping[str, Any]) -> None:
+        """Nothing was asked of it."""
 
     def pending_asks(self) -> list[Ask]:
         """The verdicts that `resume` needs, in order."""
