@@ -90,11 +90,18 @@ def inputs_apart(record: Record, makers: Mapping[str, tuple[Record, str]]) -> It
 
 
 def other_study(context: Context, record: Record) -> Iterator[Difference]:
-    """Parameters of a job that are not the study's."""
+    """Parameters of a job that are not the study's; a key that its version did not have yet is none of them."""
     for name, expected in expected_params(context, record).items():
         found = record["params"].get(name, expected)
-        if found != expected:
+        if not contained(found, expected):
             yield Difference(f"records.jsonl, {job_of(record)}", f"params.{name}", found, f"{expected} by study.json")
+
+
+def contained(found: Any, expected: Any) -> bool:
+    """Whether a value is the expected one, but for keys that it lacks."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return all(key in expected and contained(value, expected[key]) for key, value in found.items())
+    return bool(found == expected)
 
 
 def expected_params(context: Context, record: Record) -> dict[str, Any]:

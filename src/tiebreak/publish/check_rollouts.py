@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
@@ -97,9 +98,8 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
         return differs(name, problem("", "absent", "a table of rollouts"))
     expected = ((case, messages, sample) for case, messages, sample in keys(plan))
     try:
-        schema = pq.read_schema(plan.path)
-        if not schema.equals(tables.rollouts(context.domain.facts)):
-            return differs(name, problem("schema", schema.to_string(), "the schema of rollouts"))
+        for column, kind, right in columns_apart(pq.read_schema(plan.path), tables.rollouts(context.domain.facts)):
+            return differs(name, problem(f"column {column}", kind, right))
         for row in rows(plan.path):
             place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
             wanted = next(expected, None)
@@ -114,6 +114,16 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
     if (left := next(expected, None)) is not None:
         return differs(name, problem("rollout", "absent", f"case {left[0].case_id}, sample {left[2]}"), plan.rows)
     return Verdict(name, "bit-exact", "who, prompts, seeds of every turn, outcomes and rewards", plan.rows)
+
+
+def columns_apart(found: pa.Schema, expected: pa.Schema) -> Iterator[Field]:
+    """Columns of a table that are missing, unknown, or of another type or place than expected."""
+    for column in dict.fromkeys([*expected.names, *found.names]):
+        kinds = [str(one.field(column)) if column in one.names else "absent" for one in (found, expected)]
+        if kinds[0] != kinds[1]:
+            yield column, *kinds
+    if found.names != expected.names:
+        yield "order", found.names, expected.names
 
 
 def keys(plan: Sampled) -> Iterator[tuple[Any, list[Message], int]]:

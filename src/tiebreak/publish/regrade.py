@@ -22,6 +22,7 @@ from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.seeds import stream
 
 BATCH = 256
+PROMPT_TOKENS = "prompt_tokens"
 Place = Mapping[str, Any]
 
 
@@ -56,14 +57,23 @@ def check_grades(context: Context, wanted: int | None) -> Iterator[Verdict]:
     count, lost, verdict = 0, 0, None
     with tqdm(total=len(picked), desc="played again", unit="rollout", mininterval=1) as bar:
         for batch in batches(told for place, told in enumerate(stored(context)) if place in picked):
-            ended = [told for told in batch if told.stop != "error"]
+            ended = [told for told in batch if told.stop != "error" and not needs_policy(context, told)]
             if (difference := first_difference(context, ended)) is not None:
                 verdict = differs("rollouts played again", difference, count)
                 break
             count, lost = count + len(ended), lost + len(batch) - len(ended)
             bar.update(len(batch))
-    of = f"of {total} stored, evaluations, probes and trainings" + (f"; {lost} ended in an error" if lost else "")
+    of = f"of {total} stored, evaluations, probes and trainings"
+    of += f"; {lost} cannot be: they ended in an error, or the policy itself answered their calls" if lost else ""
     yield verdict or Verdict("rollouts played again", "bit-exact", f"replies, outcomes, rewards, grades; {of}", count)
+
+
+def needs_policy(context: Context, told: Told) -> bool:
+    """Whether a rollout's tools were answered by the model that plays, which nothing here can repeat."""
+    if context.parts["toolbox"].get("responder") != "policy":
+        return False
+    facts = told.outcome.get("facts")
+    return facts is None or bool(facts.get("calls"))
 
 
 def number_of(context: Context) -> int:
@@ -101,13 +111,16 @@ def stored(context: Context) -> Iterator[Told]:
 
 
 def trained(context: Context, file: str, run: str, group: Mapping[str, Any]) -> Iterator[Told]:
-    """The rollouts of a training's group."""
+    """The rollouts of a training's group. Where rewards depend on the prompt's tokens, which groups do not hold, their
+    rewards are not computed again.
+    """
     arm, rounds = parse_run(run)[0], context.study.rlvr.tool_rounds
+    paid = context.domain.facts.get_field_index(PROMPT_TOKENS) < 0
     for sample, turns in enumerate(group["turns"]):
         place = {"run": run, "step": group["step"], "group": group["group"], "case": group["case_id"], "sample": sample}
         outcome = {name: group[name][sample] for name in ("valid", "success", "graded")}
         shared = (file, place, group["case_id"], turns, rounds, group["stop"][sample], outcome)
-        yield Told(*shared, {arm: group["rewards"][sample]}, {arm: group["terms"][sample]})
+        yield Told(*shared, *(({arm: group[name][sample]} if paid else {}) for name in ("rewards", "terms")))
 
 
 def first_difference(context: Context, batch: Sequence[Told]) -> Difference | None:
@@ -198,4 +211,4 @@ def say(episode: Episode, told: Told, turn: tuple[str, int, bool] | None) -> Non
         episode.halt("tokens")
     else:
         episode.act(text)
-    episode.count((told.outcome.get("facts") or {}).get("prompt_tokens", 0), tokens)
+    episode.count((told.outcome.get("facts") or {}).get(PROMPT_TOKENS, 1), max(tokens, 1))
