@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tiebreak.errors import TrainingError
+from tiebreak.errors import EngineError, TrainingError
 from tiebreak.training.fit import check_adapter, refuse_adapter, shapes, weights_bytes
 
 WEIGHTS = "adapter_model.safetensors"
@@ -24,7 +24,7 @@ def adapter(model_folder: Path, tmp_path: Path) -> Path:
         tensors[f"base_model.model.{name}.lora_A.weight"] = torch.zeros(4, columns)
         tensors[f"base_model.model.{name}.lora_B.weight"] = torch.zeros(rows, 4)
     save_file(tensors, tmp_path / WEIGHTS)
-    config = {"base_model_name_or_path": str(model_folder), "r": 4}
+    config = {"peft_type": "LORA", "base_model_name_or_path": str(model_folder), "r": 4}
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
     return tmp_path
 
@@ -35,9 +35,7 @@ def test_an_adapter_of_the_model_fits(adapter: Path, model_folder: Path) -> None
 
 
 def test_an_adapter_of_another_base_is_refused(adapter: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        TrainingError, match=f"was trained on .*, the model here is {tmp_path / 'other'}; it is another"
-    ):
+    with pytest.raises(EngineError, match=f"was trained on .*, the model here is {tmp_path / 'other'}; do not mix"):
         check_adapter(adapter, tmp_path / "other")
 
 
@@ -46,12 +44,13 @@ def test_an_adapter_of_another_base_is_refused(adapter: Path, tmp_path: Path) ->
     [
         (f"{LAYER}.lora_A.weight", (4, 7), f"{LAYER}.lora_A.weight is 4 × 7, its layer in"),
         (f"{LAYER}.lora_B.weight", (7, 4), f"{LAYER}.lora_B.weight is 7 × 4, its layer in"),
+        (f"{LAYER}.lora_A.weight", (32,), f"{LAYER}.lora_A.weight is 32, its layer in"),
         ("base_model.model.model.layers.9.mlp.up_proj.lora_A.weight", (4, 32), "has no layer in"),
         ("base_model.model.lm_head.weight", (4, 32), "base_model.model.lm_head.weight has no layer in"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(
-    adapter: Path, model_folder: Path, key: str, shape: tuple[int, int], words: str
+    adapter: Path, model_folder: Path, key: str, shape: tuple[int, ...], words: str
 ) -> None:
     save_file(load_file(adapter / WEIGHTS) | {key: torch.zeros(shape)}, adapter / WEIGHTS)
     with pytest.raises(TrainingError, match=words):
@@ -63,7 +62,7 @@ def test_damaged_files_are_named(adapter: Path, model_folder: Path) -> None:
     with pytest.raises(TrainingError, match="adapter_model.safetensors: cannot be read: .*; it was not written whole"):
         check_adapter(adapter, model_folder)
     (adapter / "adapter_config.json").write_text("[]")
-    with pytest.raises(TrainingError, match="adapter_config.json: cannot be read"):
+    with pytest.raises(EngineError, match="adapter_config.json: cannot be read"):
         check_adapter(adapter, model_folder)
 
 

@@ -143,14 +143,15 @@ def misfit(study: "Study", base: Path) -> str | None:
 
 def look_at_adapters(study: "Study") -> Iterator[Finding]:
     """The stored adapters that are another model's."""
-    from tiebreak.training.fit import ADAPTER, check_adapter
+    from tiebreak.engines.adapter import is_adapter
+    from tiebreak.training.fit import check_adapter
 
     paths = Paths(study.name, ROOT / "results")
     for model in map(paths.model, study.trained_runs):
-        if (model / ADAPTER).is_file():
+        if is_adapter(model):
             try:
                 check_adapter(model, paths.model(BASE_ARM))
-            except TrainingError as error:
+            except (EngineError, TrainingError) as error:
                 yield Finding("adapter", "missing", str(error))
 
 

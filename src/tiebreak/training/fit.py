@@ -1,14 +1,13 @@
 """Whether a folder holds what a study takes it for, and how large it is: from configurations and headers alone."""
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tiebreak.engines.adapter import CONFIG, read_adapter
 from tiebreak.errors import TrainingError
 
-ADAPTER = "adapter_config.json"
 KEY = re.compile(r"(?:base_model\.model\.)?(?P<layer>.+)\.lora_(?P<half>[AB])(?:\.default)?\.weight")
 DONT_MIX = "it is another model's: train this study's own, or put the other model in its place"
 
@@ -18,9 +17,9 @@ def refuse_adapter(names: Iterable[str], place: str) -> None:
 
     transformers would load the model that the adapter names, whatever revision the study asks for.
     """
-    if ADAPTER in set(names):
+    if CONFIG in set(names):
         raise TrainingError(
-            f"{place}: holds an adapter ({ADAPTER}), not a model; name the model that it was trained on, or merge it"
+            f"{place}: holds an adapter ({CONFIG}), not a model; name the model that it was trained on, or merge it"
         )
 
 
@@ -32,23 +31,20 @@ def weights_bytes(folder: Path) -> int:
 def check_adapter(adapter: Path, base: Path) -> None:
     """Hold a stored adapter against the model that it is for, without loading either.
 
-    Raises TrainingError where it names another base, or where the shape of a matrix does not fit the layer it is for.
+    Raises EngineError where it names another base or cannot be served, and TrainingError where the shape of a matrix
+    does not fit the layer that it is for.
     """
-    try:
-        named = Path(json.loads((adapter / ADAPTER).read_text(encoding="utf-8"))["base_model_name_or_path"])
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise TrainingError(f"{adapter / ADAPTER}: cannot be read ({problem!r}); train this run again") from None
-    if named.resolve() != base.resolve():
-        raise TrainingError(f"{adapter}: was trained on {named}, the model here is {base}; {DONT_MIX}")
+    read_adapter(adapter, base)
     layers = shapes(base)
-    for key, (rows, columns) in shapes(adapter).items():
+    for key, shape in shapes(adapter).items():
         match = KEY.fullmatch(key)
         found = None if match is None else layers.get(f"{match['layer']}.weight")
         if match is None or found is None:
             raise TrainingError(f"{adapter}: {key} has no layer in {base}; {DONT_MIX}")
-        size, wanted = (columns, found[1]) if match["half"] == "A" else (rows, found[0])
-        if size != wanted:
-            raise TrainingError(f"{adapter}: {key} is {rows} × {columns}, its layer in {base} {found}; {DONT_MIX}")
+        side = 1 if match["half"] == "A" else 0  # A reads what the layer reads, B writes what it writes
+        if len(shape) != 2 or shape[side] != found[side]:
+            said, wanted = (" × ".join(map(str, sizes)) for sizes in (shape, found))
+            raise TrainingError(f"{adapter}: {key} is {said}, its layer in {base} {wanted}; {DONT_MIX}")
 
 
 def shapes(folder: Path) -> dict[str, Any]:
