@@ -13,7 +13,8 @@ from tiebreak.job import write_json
 
 NAME = "manifest.json"
 FORMAT = 1
-HIDDEN = (".git", ".cache", ".gitattributes", ".huggingface")  # what the hub and its client put beside a release
+HIDDEN = (".git", ".cache", ".gitattributes", ".huggingface", ".snakemake_timestamp")
+"""What the hub, its client and Snakemake put beside a release."""
 
 
 @dataclass(frozen=True)
