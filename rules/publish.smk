@@ -60,5 +60,6 @@ rule publish:
         publish=lookup(dpath="publish", within=PARTS),
         hub=HUB,
         code=lookup(dpath="publish", within=CODE),
+        toolchain=TOOLCHAIN,
     script:
         "../scripts/publish.py"
