@@ -20,8 +20,7 @@ OVERLONG = "<overlong>"
 class Server:
     """engine: what renders, counts and samples. script: turns by a word of the conversation's first user message.
 
-    prompts: what the model was asked to continue, as text; seeds: with which seed; most: requests in work at a time.
-    extra: what is put into each reply's message.
+    prompts: what the model was asked to continue, as text. extra: what is put into each reply's message.
     """
 
     engine: HfEngine
@@ -29,24 +28,10 @@ class Server:
     extra: dict[str, Any] = field(default_factory=dict)
     url: str = ""
     prompts: list[str] = field(default_factory=list)
-    seeds: list[int] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    now: int = 0
-    most: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """The status and the body of the reply to a request."""
-        with self.lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
-        try:
-            return self.completion(body)
-        finally:
-            self.now -= 1
-
-    def completion(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """A completion of the conversation."""
         prompt = self.engine.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
         scripted = self.scripted(body["messages"])
         if scripted is not None and scripted.startswith(OVERLONG):
@@ -54,8 +39,6 @@ class Server:
         with self.lock:
             text, finish, used = self.sampled(prompt, body["seed"]) if scripted is None else said(scripted)
             self.prompts.append(prompt)
-            self.seeds.append(body["seed"])
-            self.texts.append(text)
         return 200, {
             "id": "x",
             "object": "chat.completion",
