@@ -110,6 +110,7 @@ def test_dark_and_narrow(page: Page, server: Server) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=360, height=700, deviceScaleFactor=1, mobile=True)
     for name in ("", "demo"):
         page.open(f"{server.url}/{name}")
+        page.wait("document.getElementById('about').innerText.length > 50")
         assert page.value("document.documentElement.scrollWidth") <= 360
     page.call("Emulation.clearDeviceMetricsOverride")
 
