@@ -134,11 +134,11 @@ def serving_of(job: Job, base: Path, rank: int, memory: float | None = None) -> 
     return Serving(python, base, model.precision, model.device, rank, memory)
 
 
-def gather(job: Job, plan: Plan) -> dict[str, Any]:
-    """Put the tables of an evaluation's shards together; returns the summary."""
-    for name in ("rollouts", "timings"):
+def gather(job: Job, plan: Plan, facts: pa.StructType) -> dict[str, Any]:
+    """Put the tables of an evaluation's shards together; returns the summary. facts: of the domain."""
+    for name, schema in (("rollouts", tables.rollouts(facts)), ("timings", tables.TIMINGS)):
         parts = [tables.read_table(Path(path)) for path in job.input[name]]
-        tables.write_table(Path(job.output[name]), pa.concat_tables(parts), parts[0].schema)
+        tables.write_table(Path(job.output[name]), pa.concat_tables(parts), schema)
     columns = ["case_id", "stop", "valid", "success", "graded", "truncated"]
     rows = tables.read_table(Path(job.output.rollouts), columns).to_pylist()
     return summary(plan, rows, stopped=stop_reason(job.input.model))
