@@ -90,9 +90,9 @@ def test_tasks_are_counted_by_arm_kind_and_size(evaluated):
         ("soft", "counting", "4096 to 8191", 1, 4, 0),
         ("soft", "niah", "1024 to 2047", 1, 4, 4),
     ]
-    assert {(r["arm"], r["calls"], r["prompt_tokens"], r["new_tokens"]) for r in rows} == {
-        ("sft", 0.0, 50.0, 9.0),
-        ("soft", 1.0, 50.0, 9.0),
+    assert {(r["arm"], r["calls"], r["prompt_tokens"]) for r in rows} == {
+        ("sft", 0.0, 50.0),
+        ("soft", 1.0, 50.0),
     }
     sizes = found["figure_sizes"]
     assert sizes["size"].drop_duplicates().tolist() == ["1024 to 2047", "2048 to 4095", "4096 to 8191"]
@@ -143,7 +143,7 @@ def test_the_page_shows_the_tables(analysis, steps, evaluated, table, tmp_path):
     found = effort.tables(evaluated, limited, ANALYSIS, COUNTED, "context")
     text = build(analysis, steps, [], {}, {}, tmp_path, effort=found).read_text(encoding="utf-8")
     assert '<td class="word">soft</td><td class="word">niah</td><td class="word">1024 to 2047</td><td>1</td>' in text
-    assert "<td>4 of 4</td><td>1.000</td><td>1.00</td><td>50.00</td><td>9.00</td>" in text
+    assert "<td>4 of 4</td><td>1.000</td><td>1.00</td><td>50.00</td>" in text
     for name in ("sizes", "budgets"):
         assert (tmp_path / f"figures/{name}.svg").is_file() and f"tables/figure_{name}.csv" in text
     assert len(pd.read_csv(tmp_path / "tables/tasks.csv")) == len(found["tasks"])

@@ -14,7 +14,7 @@ from tiebreak.stats.arms import Settings, interval
 from tiebreak.stats.counts import run_of
 from tiebreak.tables import read_table
 
-CORE = ["case_id", "family", "template", "arm", "training_seed", "repetition", "stop", "graded", "new_tokens"]
+CORE = ["case_id", "family", "template", "arm", "training_seed", "repetition", "stop", "graded"]
 BUDGET, CALLS = "most_calls", "calls"
 """The facts that a domain with budgets of calls has: the budget of a rollout, and the calls that were executed."""
 
@@ -103,17 +103,19 @@ def sizes(frame: pd.DataFrame, arms: Sequence[str], settings: Settings) -> pd.Da
 def tasks(frame: pd.DataFrame, arms: Sequence[str], counted: Sequence[str]) -> pd.DataFrame:
     """A row an arm, kind and size (where tasks have one): rollouts, graded ones, means a rollout of what is counted."""
     keys = ["arm", "family", *(["size"] if "size" in frame else [])]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for key, part in frame.groupby(keys, sort=True):
-        means = {name: float(part[name].mean()) for name in [*counted, "new_tokens"]}
+        means = {name: float(part[name].mean()) for name in counted}
         rows.append(
-            dict(zip(keys, key, strict=True))
+            dict(zip(keys, map(str, key), strict=True))
             | {"cases": part["case_id"].nunique(), "rollouts": len(part), "graded": int(part["graded"].sum())}
             | {"graded_rate": float(part["graded"].mean())}
             | means
         )
-    found = pd.DataFrame(rows)
-    return found.sort_values(["arm"], key=lambda names: names.map(list(arms).index), kind="stable")
+    places = [*arms, *(in_order(frame["size"]) if "size" in frame else [])]
+    order = {name: place for place, name in enumerate(places)}
+    rows.sort(key=lambda row: (order[row["arm"]], row["family"], order.get(row.get("size", ""), 0)))
+    return pd.DataFrame(rows)
 
 
 def budgets(frame: pd.DataFrame, arms: Sequence[str], settings: Settings) -> pd.DataFrame:
