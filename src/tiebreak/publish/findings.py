@@ -15,7 +15,7 @@ SECRETS = {
     "a password in an address": re.compile(r"://[^/\s:@]+:[^/\s:@]+@"),
 }
 MACHINE = re.compile(r"/(?<![\w.~/-]/)(?:home|root|Users|tmp|var/tmp|private/tmp|mnt|scratch)/[\w.-]+")
-PLACEHOLDERS = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b|\blorem ipsum\b|\{\{\s*\w[\w.\s|]*\}\}|\{%.*?%\}|\bundefined\b")
+PLACEHOLDERS = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b|\blorem ipsum\b|\{\{\s*\w[\w.\s|]*\}\}|\{%.*?%\}")
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|\b(?:href|src)\s*=\s*[\"']([^\"'#][^\"']*)[\"']")
 NAMED = {
     "README.md": re.compile(r"`([\w-]+(?:/[\w.-]+)*\.(?:jsonl?|html|parquet|md|svg|csv))`"),
