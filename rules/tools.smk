@@ -22,15 +22,15 @@ rule prime_rl:
         "../scripts/prime_rl.py"
 
 
-rule vllm:
+rule vllm_server:
     input:
         lock=ancient(VLLM_LOCK),
     output:
         installed=str(vllm(file_digest(ROOT / VLLM_LOCK))),
     log:
-        "<logs>/vllm.log",
+        "<logs>/vllm_server.log",
     benchmark:
-        "<benchmarks>/vllm.tsv"
+        "<benchmarks>/vllm_server.tsv"
     threads: 1
     resources:
         mem_mb=8000,
@@ -38,6 +38,6 @@ rule vllm:
         gpu=0,
     params:
         study=STUDY.name,
-        code=lookup(dpath="vllm", within=CODE),
+        code=lookup(dpath="vllm_server", within=CODE),
     script:
-        "../scripts/vllm.py"
+        "../scripts/vllm_server.py"

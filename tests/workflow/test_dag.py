@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def finished(finished_once: Checkout) -> Iterator[Checkout]:
 
 def rules(checkout: Checkout) -> set[str]:
     """The rules of the default study: all but `base`, whose model is checked in, and those that a study asks for."""
-    asked = {"base", "prime_rl", "replies", "bands", "budgets", "release", "publish", "shard", "vllm"}
+    asked = {"base", "prime_rl", "replies", "bands", "budgets", "release", "publish", "shard", "vllm_server"}
     return {path.stem for path in (checkout.folder / "scripts").glob("*.py")} - asked
 
 
@@ -208,6 +209,13 @@ def test_snakemakes_own_linters_are_content(fresh: Checkout) -> None:
     assert formatted.returncode == 0, formatted.stderr
 
 
+def test_no_script_hides_a_package() -> None:
+    """Snakemake puts the scripts' folder on the path of a job, where `import vllm` would find a scripts/vllm.py."""
+    installed = {*packages_distributions(), "vllm", "verifiers", "openenv", "deepspeed", "unsloth"}
+    names = {path.stem for path in (Path(__file__).parents[2] / "scripts").glob("*.py")}
+    assert not names & (installed | sys.stdlib_module_names)
+
+
 def test_no_rule_has_a_lambda_and_no_file_but_common_a_function(fresh: Checkout) -> None:
     files = [fresh.folder / "Snakefile", *(fresh.folder / "rules").glob("*.smk")]
     assert [path.name for path in files if "lambda" in path.read_text()] == []
@@ -219,5 +227,5 @@ def test_every_rule_says_what_it_takes(fresh: Checkout) -> None:
     for path in (fresh.folder / "rules").glob("*.smk"):
         for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
             # the one toolchain that vLLM depends on is its own, and that lock's digest stands in its output's name
-            asked = [word for word in needed if (rule.startswith("vllm:"), word) != (True, "toolchain=")]
+            asked = [word for word in needed if (rule.startswith("vllm_server:"), word) != (True, "toolchain=")]
             assert [word for word in asked if word not in rule] == [], f"{path.name}: {rule.splitlines()[0]}"

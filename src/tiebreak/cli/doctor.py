@@ -124,7 +124,7 @@ def look_at_vllm(study: "Study") -> Iterator[Finding]:
     if "vllm" not in (study.engine("rlvr"), study.engine("evaluation")):
         return
     if PYTHON not in os.environ:
-        yield Finding("vllm", "ok", "rule vllm installs it from its lock")
+        yield Finding("vllm", "ok", "rule vllm_server installs it from its lock")
         return
     try:
         yield Finding("vllm", "ok", f"{find_python(None)}, named by {PYTHON}")

@@ -23,7 +23,7 @@ REASONS = {
     "rlvr": "the training and its losses need the SFT model, and its hours",
     "evaluation": "who samples is the model: compare with --rerun RUN where it is at hand",
     "shard": "who samples is the model",
-    "vllm": "installs what samples",
+    "vllm_server": "installs what samples",
     "probe": "who samples is the model: compare with --rerun RUN where it is at hand",
     "bands": "who samples is the model",
     "budgets": "who samples is the model",
