@@ -72,6 +72,9 @@ class Scripted:
         """End it."""
         self.stop = stop
 
+    def meet(self, policy: Any) -> None:
+        """It asks no policy."""
+
     def count(self, prompt_tokens: int, new_tokens: int) -> None:
         """Nothing to do."""
 
