@@ -1,10 +1,13 @@
 """The same sampling gives the same bytes: run twice, or killed in the middle and resumed; nothing is played twice."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiebreak import tables
 from tiebreak.digest import file_digest
@@ -15,10 +18,18 @@ from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine, HfSession
 from tiebreak.errors import DataError
 from tiebreak.prompts import prompt_rows
-from tiebreak.sampling import Plan, prompts_of, sample
+from tiebreak.sampling import Plan, prompts_of, sample, spread
 from tiebreak.seeds import derive
 
 PLAN = Plan(5, ("eval", 0), "dense", 1, 0, samples=2, tool_rounds=2, block=2)
+
+
+@given(st.integers(0, 300), st.one_of(st.none(), st.integers(1, 300)))
+def test_a_part_of_the_prompts_is_spread_over_all_of_them(size: int, count: int | None) -> None:
+    picked = spread(list(range(size)), count)
+    assert len(picked) == len(set(picked)) == (size if count is None else min(size, count))
+    gaps = {later - earlier for earlier, later in pairwise([*picked, size])}
+    assert picked == sorted(picked) and (not picked or picked[0] == 0) and (not gaps or max(gaps) - min(gaps) <= 1)
 
 
 class Killed(Exception):

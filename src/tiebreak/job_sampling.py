@@ -18,7 +18,7 @@ from tiebreak.engines.vllm_machine import find_python
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, stop_reason
 from tiebreak.paths import parse_run
-from tiebreak.sampling import Plan, play_blocks, prompts_of, write_rows
+from tiebreak.sampling import Plan, play_blocks, prompts_of, spread, write_rows
 from tiebreak.sampling_free import sample_free
 from tiebreak.sections.evaluation import Evaluation, engine_of
 from tiebreak.sections.model import Model
@@ -34,12 +34,12 @@ def sample_run(
 ) -> dict[str, Any]:
     """Sample the job's model on its prompts and write both tables; returns the summary.
 
-    limit: only the first so many prompts. shard: which of how many equal parts of them this job plays.
+    limit: so many of the prompts, spread over the table. shard: which of how many equal parts of them this job plays.
     """
     domain, rows = open_domain(job), list[dict[str, Any]]()
     reason = stop_reason(job.input.model)
     if reason is None:
-        prompts = prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases)))[:limit]
+        prompts = spread(prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases))), limit)
         with player(job, plan, sampling) as play:
             rows = play(domain, prompts[shard[0] :: shard[1]], plan, work=job.work)
     write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))

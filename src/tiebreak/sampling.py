@@ -41,6 +41,12 @@ class Plan:
     block: int
 
 
+def spread(items: Sequence[Any], count: int | None) -> list[Any]:
+    """`count` items at even distances, so that a list in order of kinds gives each its share; None is all of them."""
+    kept = len(items) if count is None else min(count, len(items))
+    return [items[number * len(items) // kept] for number in range(kept)]
+
+
 def prompts_of(path: Path, cases: Sequence[Any]) -> list[tuple[Any, list[chat.Message]]]:
     """The cases of a prompts table with their opening messages, in the table's order.
 

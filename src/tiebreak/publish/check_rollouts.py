@@ -19,7 +19,7 @@ from tiebreak.errors import DataError
 from tiebreak.paths import parse_run
 from tiebreak.publish.context import Context
 from tiebreak.publish.verdicts import Difference, Verdict, differs
-from tiebreak.sampling import prompts_of
+from tiebreak.sampling import prompts_of, spread
 from tiebreak.seeds import derive
 
 ROWS = 2048
@@ -58,7 +58,7 @@ def sampled(context: Context) -> list[Sampled]:
         for rep in study.repetitions:
             whole = Sampled(paths.rollouts(run, rep), run, ("eval", rep), rep, holdout, study.evaluation.k, stopped)
             found.append(whole)
-        probe = pool[: study.probe.prompts]
+        probe = spread(pool, study.probe.prompts)
         found.append(Sampled(paths.probe(run), run, ("probe",), 0, probe, study.probe.samples, stopped))
     if study.rlvr.pool is not None:
         path = paths.root / "probes" / "bands" / "rollouts.parquet"

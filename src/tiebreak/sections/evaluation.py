@@ -45,5 +45,5 @@ class EvaluationPlan(Evaluation):
 class Probe(Section):
     """The learning probe: the same pool prompts and seeds before and after each training."""
 
-    prompts: int = Field(64, ge=1, description="pool prompts in the probe", examples=[64])
+    prompts: int = Field(64, ge=1, description="pool prompts in the probe, spread over the pool", examples=[64])
     samples: int = Field(8, ge=2, description="rollouts of each prompt", examples=[8])
