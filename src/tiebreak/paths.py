@@ -135,6 +135,10 @@ class Paths:
         """The learning probe's rollouts."""
         return self.root / "probes" / run / "rollouts.parquet"
 
+    def budgets(self, run: str) -> Path:
+        """The rollouts on held-out cases under each budget of calls."""
+        return self.root / "budgets" / run / "rollouts.parquet"
+
     def evaluation(self, run: str, repetition: int) -> Path:
         """The folder of one repetition of a run's evaluation."""
         return self.root / "evals" / run / f"rep{repetition}"

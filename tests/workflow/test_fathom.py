@@ -11,6 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tiebreak.domains.fathom.tasks import load_tasks
+from tiebreak.paths import Paths
+from tiebreak.publish.card import card
+from tiebreak.publish.release import build
+from tiebreak.publish.verify import Options, verify
+from tiebreak.study import load as load_study
 
 if TYPE_CHECKING:
     from conftest import Checkout
@@ -56,6 +61,7 @@ def test_the_whole_study(fresh: Checkout) -> None:
     assert all(row["facts"]["context"] == lengths[row["case_id"]] for row in rollouts)
     check_budgets(fresh, rollouts)
     check_report(fresh)
+    check_release(fresh)
 
 
 def check_budgets(checkout: Checkout, evaluated: list[dict[str, Any]]) -> None:
@@ -88,3 +94,15 @@ def check_report(checkout: Checkout) -> None:
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def check_release(checkout: Checkout) -> None:
+    """Its release is computed again and every rollout played again, those under a budget of calls with that budget."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(checkout.folder)
+        release = (checkout.folder / build(Paths("fathom-minute"), load_study(STUDY), card)).resolve()
+        verdicts = {one.subject: one for one in verify(release, Options(regrade=None))}
+        assert [one for one in verdicts.values() if one.fails] == []
+        again = verdicts["rollouts played again"]
+        sampled, trained = 3 * (2 * 8 * 2 + 4 * 2 + 8 * 2), 2 * 2 * 2 * 2
+        assert (again.state, again.count) == ("bit-exact", sampled + trained)

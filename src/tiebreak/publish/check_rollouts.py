@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,9 +29,21 @@ Field = tuple[str, Any, Any]
 """A field's name, what was found, what was expected."""
 
 
+class Key(NamedTuple):
+    """What a row must be about; calls: the budget of calls that it names, where there are several."""
+
+    case: Any
+    messages: list[Message]
+    sample: int
+    calls: int | None
+
+
 @dataclass(frozen=True)
 class Sampled:
-    """What one table of rollouts must hold: `samples` of every prompt, drawn from the seeds of `stream`."""
+    """What one table of rollouts must hold: `samples` of every prompt, drawn from the seeds of `stream`.
+
+    budgets: of calls, each sampled anew and one after the other in the table; () is the toolbox's own, once.
+    """
 
     path: Path
     run: str
@@ -40,11 +52,12 @@ class Sampled:
     prompts: Sequence[tuple[Any, list[Message]]]
     samples: int
     stopped: bool = False
+    budgets: tuple[int, ...] = ()
 
     @property
     def rows(self) -> int:
         """How many rollouts there must be."""
-        return 0 if self.stopped else len(self.prompts) * self.samples
+        return 0 if self.stopped else len(self.prompts) * self.samples * max(1, len(self.budgets))
 
 
 def sampled(context: Context) -> list[Sampled]:
@@ -60,6 +73,9 @@ def sampled(context: Context) -> list[Sampled]:
             found.append(whole)
         probe = spread(pool, study.probe.prompts)
         found.append(Sampled(paths.probe(run), run, ("probe",), 0, probe, study.probe.samples, stopped))
+        if held := context.budgets:
+            under = Sampled(paths.budgets(run), run, ("eval", 0), 0, holdout, study.evaluation.k, stopped, held)
+            found.append(under)
     if study.rlvr.pool is not None:
         path = paths.root / "probes" / "bands" / "rollouts.parquet"
         found.append(Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples))
@@ -96,24 +112,32 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
     problem = partial(Difference, name)
     if not plan.path.is_file():
         return differs(name, problem("", "absent", "a table of rollouts"))
-    expected = ((case, messages, sample) for case, messages, sample in keys(plan))
+    expected = keys(plan)
     try:
-        for column, kind, right in columns_apart(pq.read_schema(plan.path), tables.rollouts(context.domain.facts)):
+        schema = stored(tables.rollouts(context.domain.facts))
+        for column, kind, right in columns_apart(pq.read_schema(plan.path), schema):
             return differs(name, problem(f"column {column}", kind, right))
         for row in rows(plan.path):
             place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
             wanted = next(expected, None)
-            if wanted is None or (row["case_id"], row["sample"]) != (wanted[0].case_id, wanted[2]):
-                key = None if wanted is None else f"case {wanted[0].case_id}, sample {wanted[2]}"
+            if wanted is None or (row["case_id"], row["sample"]) != (wanted.case.case_id, wanted.sample):
+                key = None if wanted is None else f"case {wanted.case.case_id}, sample {wanted.sample}"
                 return differs(name, problem("rollout", f"case {row['case_id']}, sample {row['sample']}", key, place))
-            for field, found, right in fields(context, plan, row, wanted[0], wanted[1], read):
+            for field, found, right in fields(context, plan, row, wanted, read):
                 return differs(name, problem(field, found, right, place), plan.rows)
             bar.update()
     except (OSError, DataError, ValueError) as error:
         return differs(name, problem("table", str(error), "a table that can be read"))
     if (left := next(expected, None)) is not None:
-        return differs(name, problem("rollout", "absent", f"case {left[0].case_id}, sample {left[2]}"), plan.rows)
+        return differs(name, problem("rollout", "absent", f"case {left.case.case_id}, sample {left.sample}"), plan.rows)
     return Verdict(name, "bit-exact", "who, prompts, seeds of every turn, outcomes and rewards", plan.rows)
+
+
+def stored(schema: pa.Schema) -> pa.Schema:
+    """A schema as Parquet gives it back, which names the inner fields of lists and maps its own way."""
+    file = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), file)
+    return pq.read_schema(pa.BufferReader(file.getvalue()))
 
 
 def columns_apart(found: pa.Schema, expected: pa.Schema) -> Iterator[Field]:
@@ -126,12 +150,13 @@ def columns_apart(found: pa.Schema, expected: pa.Schema) -> Iterator[Field]:
         yield "order", found.names, expected.names
 
 
-def keys(plan: Sampled) -> Iterator[tuple[Any, list[Message], int]]:
-    """Case, prompt and sample of every row that must be there, in the table's order."""
-    if not plan.stopped:
-        for case, messages in sorted(plan.prompts, key=lambda pair: pair[0].case_id):
+def keys(plan: Sampled) -> Iterator[Key]:
+    """Case, prompt, sample and budget of calls of every row that must be there, in the table's order."""
+    pairs = [] if plan.stopped else sorted(plan.prompts, key=lambda pair: pair[0].case_id)
+    for calls in plan.budgets or (None,):
+        for case, messages in pairs:
             for sample in range(plan.samples):
-                yield case, messages, sample
+                yield Key(case, messages, sample, calls)
 
 
 def rows(path: Path) -> Iterator[Row]:
@@ -140,15 +165,13 @@ def rows(path: Path) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
-def fields(
-    context: Context, plan: Sampled, row: Row, case: Any, messages: Sequence[Message], read: Readings
-) -> Iterator[Field]:
+def fields(context: Context, plan: Sampled, row: Row, wanted: Key, read: Readings) -> Iterator[Field]:
     """The fields of a rollout that are not what they must be."""
     turns = row["turns"]
     told = read(StoredRollout(row["case_id"], turns, row["stop"], row["facts"]))
     for pairs in (
-        labels(context, plan, row, case),
-        opening(turns, messages),
+        labels(context, plan, row, wanted),
+        opening(turns, wanted.messages),
         seeds(context, plan, row),
         counted(row),
         outcomes(row, told),
@@ -157,7 +180,7 @@ def fields(
         yield from ((name, found, right) for name, found, right in pairs if found != right)
 
 
-def labels(context: Context, plan: Sampled, row: Row, case: Any) -> Iterator[Field]:
+def labels(context: Context, plan: Sampled, row: Row, wanted: Key) -> Iterator[Field]:
     """Who was sampled on what."""
     arm, seed = parse_run(plan.run)
     yield "arm", row["arm"], arm
@@ -165,7 +188,9 @@ def labels(context: Context, plan: Sampled, row: Row, case: Any) -> Iterator[Fie
     yield "repetition", row["repetition"], plan.repetition
     yield "root_seed", row["root_seed"], context.study.root_seed
     for name in ("family", "template", "difficulty"):
-        yield name, row[name], getattr(case, name)
+        yield name, row[name], getattr(wanted.case, name)
+    if wanted.calls is not None:
+        yield "facts.most_calls", (row["facts"] or {}).get("most_calls"), wanted.calls
 
 
 def opening(turns: Sequence[Row], messages: Sequence[Message]) -> Iterator[Field]:

@@ -41,8 +41,22 @@ class Context:
     @cached_property
     def domain(self) -> Domain:
         """The study's domain under all of its shapes, with no verdict remembered from before."""
+        return self._opened()
+
+    @cached_property
+    def domains_by_calls(self) -> dict[int, Domain]:
+        """The domain under each budget of calls that the study samples under (`evaluation.call_budgets`)."""
+        return {calls: self._opened(most_calls=calls) for calls in self.budgets}
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """The budgets of calls; only some domains have them."""
+        return tuple(getattr(self.study.evaluation, "call_budgets", ()))
+
+    def _opened(self, **changes: Any) -> Domain:
         name, cache = self.study.domain, verdict_cache(self.place / RESULTS)
-        return job_domain.opened(name, self.parts["toolbox"], self.parts["arms"], workers=2, cache=cache)
+        toolbox = {**self.parts["toolbox"], **changes}
+        return job_domain.opened(name, toolbox, self.parts["arms"], workers=2, cache=cache)
 
     @cached_property
     def cases(self) -> dict[str, Any]:

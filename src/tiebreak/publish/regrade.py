@@ -6,7 +6,8 @@ model wrote is taken as it stands; who wrote it shows a rerun (`publish.rerun`).
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -30,8 +31,8 @@ Place = Mapping[str, Any]
 class Told:
     """A stored rollout: where it stands, its case, its conversation, how it stopped, what it came to.
 
-    opening: how many turns the prompt has. tokens: of each of the model's turns. outcome: the fields that must come
-    out again; rewards by shape; terms of one shape where they are stored.
+    outcome: the fields that must come out again; rewards by shape; terms of one shape where they are stored. calls: the
+    budget of calls that it was sampled under, None for the toolbox's own.
     """
 
     file: str
@@ -43,6 +44,7 @@ class Told:
     outcome: Mapping[str, Any]
     rewards: Mapping[str, float | None]
     terms: Mapping[str, Mapping[str, float]]
+    calls: int | None = None
 
     @property
     def opening(self) -> int:
@@ -103,7 +105,9 @@ def stored(context: Context) -> Iterator[Told]:
             place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
             outcome = {name: row[name] for name in ("valid", "success", "graded", "facts")}
             shared = (context.named(plan.path), place, row["case_id"], row["turns"], rounds, row["stop"], outcome)
-            yield Told(*shared, dict(row["rewards"]), {})
+            yield Told(
+                *shared, dict(row["rewards"]), {}, (row["facts"] or {}).get("most_calls") if plan.budgets else None
+            )
     for run in context.study.trained_runs:
         path = context.paths.groups(run)
         for group in json_lines(path):
@@ -120,17 +124,21 @@ def trained(context: Context, file: str, run: str, group: Mapping[str, Any]) -> 
         place = {"run": run, "step": group["step"], "group": group["group"], "case": group["case_id"], "sample": sample}
         outcome = {name: group[name][sample] for name in ("valid", "success", "graded")}
         shared = (file, place, group["case_id"], turns, rounds, group["stop"][sample], outcome)
-        yield Told(*shared, *(({arm: group[name][sample]} if paid else {}) for name in ("rewards", "terms")))
+        rewards, terms = (({arm: group[name][sample]} if paid else {}) for name in ("rewards", "terms"))
+        yield Told(*shared, rewards, terms)
 
 
 def first_difference(context: Context, batch: Sequence[Told]) -> Difference | None:
     """The first field of these rollouts that comes out otherwise."""
-    episodes = play_again(context.domain, context.cases, batch)
-    outcomes, grades = context.domain.outcomes(episodes), context.domain.grades(episodes)
-    for told, episode, outcome, graded in zip(batch, episodes, outcomes, grades, strict=True):
-        anew = dict(outcome) | {"graded": graded}
-        for field, found, right in apart(context, told, episode, anew):
-            return Difference(told.file, field, found, right, told.place)
+    for calls, part in groupby(batch, attrgetter("calls")):
+        alike = list(part)
+        domain = context.domain if calls is None else context.domains_by_calls[calls]
+        episodes = play_again(domain, context.cases, alike)
+        outcomes, grades = domain.outcomes(episodes), domain.grades(episodes)
+        for told, episode, outcome, graded in zip(alike, episodes, outcomes, grades, strict=True):
+            anew = dict(outcome) | {"graded": graded}
+            for field, found, right in apart(context, told, episode, anew):
+                return Difference(told.file, field, found, right, told.place)
     return None
 
 

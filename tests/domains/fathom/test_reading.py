@@ -81,3 +81,15 @@ def test_without_facts_an_episodes_own_turns_say_how_far_it_came() -> None:
 def test_what_cannot_be_read_is_named() -> None:
     with pytest.raises(DataError, match="case other is not among the cases"):
         READER.read(StoredRollout("other", [], "final", facts()))
+
+
+def test_what_stands_in_a_turn_that_a_limit_cut_is_no_answer() -> None:
+    domain = FathomDomain(PUBLISHED_TABLES)
+    episode = domain.episode(TASK, domain.prompt(TASK), tool_rounds=3)
+    episode.messages.append({"role": "assistant", "content": f"<answer>{TASK.answer}</answer> and so on, and"})
+    episode.halt("tokens")
+    (outcome,) = domain.outcomes([episode])
+    reading = READER.read(StoredRollout(TASK.case_id, episode.messages, outcome["stop"], outcome["facts"]))
+    assert (reading.valid, reading.success) == (outcome["valid"], outcome["success"]) == (False, False)
+    reading = READER.read(StoredRollout(TASK.case_id, episode.messages, "final", None))
+    assert (reading.valid, reading.success) == (True, True)

@@ -44,21 +44,22 @@ class FathomReader:
         case = self.cases.get(rollout.case_id)
         if case is None:
             raise DataError(f"case {rollout.case_id} is not among the cases; give the cases.jsonl of the same study")
-        facts = stated(rollout.turns) if rollout.facts is None else rollout.facts
+        told = stated(rollout.turns, rollout.stop)
+        facts = told if rollout.facts is None else rollout.facts
         scored = {} if rollout.facts is None or rollout.stop == "error" else stored_terms(facts, self.tables)
         rewards = {name: reward(paid) for name, paid in scored.items()}
-        answer = stated(rollout.turns)["answer"]
-        outcomes = answer is not None, is_correct(answer, case.answer)
+        outcomes = told["answer"] is not None, is_correct(told["answer"], case.answer)
         return Reading(reached(facts, case.answer), slips(facts), (), rewards, *outcomes)
 
 
-def stated(turns: Sequence[Message]) -> dict[str, Any]:
+def stated(turns: Sequence[Message], stop: str) -> dict[str, Any]:
     """What the turns alone tell of the facts. A program can print what a failure looks like; calls that the budget
-    refused do not show."""
+    refused do not show. A last turn that a limit cut was never taken, so what stands in its tags is no answer.
+    """
     written = [turn["content"] for turn in turns if turn["role"] == "assistant"]
     replies = [turn["content"] for turn in turns if turn["role"] == "tool"]
     return {
-        "answer": extract(written[-1]) if written else None,
+        "answer": extract(written[-1]) if written and stop != "tokens" else None,
         "blocks": [{"ok": not any(sign in text for sign in FAILED), "cut": CUT in text} for text in replies],
         "refused": 0,
     }
