@@ -51,6 +51,12 @@ def test_arms_of_a_fathom_study_are_named_tables_with_changes(tmp_path: Path) ->
     assert load("config/test/fathom-minute.yaml", ROOT).drifting == ["v1_drifted"]
 
 
+def test_the_toolboxs_own_budget_of_calls_is_not_sampled_twice(tmp_path: Path) -> None:
+    evaluation, toolbox = FATHOM["evaluation"] | {"call_budgets": [0, 4]}, FATHOM.get("toolbox", {}) | {"most_calls": 4}
+    message = "evaluation.call_budgets has 4, which is toolbox.most_calls"
+    assert message in refused(tmp_path, yaml.safe_dump(FATHOM | {"evaluation": evaluation, "toolbox": toolbox}))
+
+
 def test_budgets_of_calls_repeat_nothing_that_is_done(tmp_path: Path) -> None:
     evaluation = FATHOM["evaluation"] | {"call_budgets": [0, 2, 0]}
     message = "call_budgets is [0, 2, 0]; different budgets are expected"

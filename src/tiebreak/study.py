@@ -172,6 +172,16 @@ class FathomStudy(Study):
         description="sampling on held-out cases", examples=["{k: 8, repetitions: 3, call_budgets: [0, 1]}"]
     )
 
+    @model_validator(mode="after")
+    def budgets_are_others(self) -> Self:
+        """The toolbox's own budget is that of the evaluations, whose rollouts would count twice."""
+        if self.toolbox.most_calls in self.evaluation.call_budgets:
+            raise ValueError(
+                f"evaluation.call_budgets has {self.toolbox.most_calls}, which is toolbox.most_calls and what the "
+                "evaluations have anyway; leave it out"
+            )
+        return self
+
 
 STUDIES_OF: dict[str, type[Study]] = {"rust": Study, "fathom": FathomStudy}
 

@@ -64,22 +64,42 @@ def test_effects_are_differences_of_two_cells(frame):
     ]
     first = difference(fraction(6, GROUPS), fraction(40, GROUPS))
     assert found.iloc[0][["value", "low", "high"]].tolist() == [first.value, first.low, first.high]
-    assert found["excludes_zero"].tolist() == [True, False, False, True]
+    assert found["p_holm"].tolist() == found["smallest_p_holm"].tolist() == [1.0] * 4, "one run an arm"
 
 
-def test_the_sentences_say_which_cause_did_what(frame):
-    lines = sentences(frame)
+def test_the_sentences_say_what_each_arm_measured_and_claim_nothing_from_one_run(frame):
+    lines = sentences(frame, 0.05)
     assert len(lines) == 4 + 4 + 2
     assert lines[1].endswith("60 of its 160 rollouts were graded as solved; 0 of 1 runs went on.")
     assert lines[0].endswith("; 1 of 1 runs went on, to a graded pass@1 of 0.300 (0.200 to 0.400) on held-out cases.")
-    assert lines[-2] == (
-        "So the fault moved the tied fraction in 1 of 2 comparisons (+0.850 under gate); "
-        "in the others the interval holds zero."
-    )
-    assert lines[-1] == (
-        "So the reward shape moved the tied fraction in 1 of 2 comparisons (−0.700 under drifted_prompt); "
-        "in the others the interval holds zero."
-    )
+    assert lines[4].startswith("Under gate, the tied fraction with drifted_prompt differs from that with no fault by ")
+    for line, name in zip(lines[-2:], ("the fault", "the reward shape"), strict=True):
+        assert line.startswith(f"These are differences between these runs. No claim can be made that {name} makes them")
+        assert "the smallest p is 1 after Holm, above alpha 0.05" in line
+
+
+def test_what_is_claimed_rests_on_training_runs(trials):
+    """Six runs an arm; the fault moves every run under gate, and under soft only the groups of one run."""
+    decisions, steps = {}, {}
+    tied = {"gate": [4, 5, 6, 5, 4, 6], "gate_drift": [30, 31, 32, 30, 33, 34], "soft": [5] * 6}
+    tied |= {"soft_drift": [40, 5, 5, 5, 5, 5]}
+    for arm, counts in tied.items():
+        for seed, count in enumerate(counts):
+            run = f"{arm}-seed{seed}"
+            each = [{"step": 1, "groups": GROUPS, "tied": count}]
+            decisions[run] = asdict(gates.trial(run, count, GROUPS, max_tied=0.5, by_step=each))
+            steps[run] = [{"step": 1, "rollouts": 80, "graded_rate": 0.5}]
+    shapes = {arm: SHAPES[arm] for arm in tied}
+    frame = cells(shapes, decisions, steps, {"arms": {}})
+    assert frame["tied_by_run"][0].split() == ["0.1", "0.125", "0.15", "0.125", "0.1", "0.15"]
+    found = effects(frame)
+    fault = found[found["cause"] == "fault"]
+    assert fault["p"].tolist() == [pytest.approx(2 / 924), 1.0]
+    assert fault["low"].gt(0).all(), "both intervals over groups exclude zero"
+    lines = sentences(frame, 0.05)
+    (claim,) = [line for line in lines if line.startswith("So the fault")]
+    assert claim.startswith("So the fault moves the tied fraction in 1 of 2 comparisons (+0.")
+    assert claim.endswith(" under gate), over training runs after Holm.")
 
 
 def test_a_run_that_the_ties_gate_stopped_measured_nothing(trials):
@@ -87,7 +107,7 @@ def test_a_run_that_the_ties_gate_stopped_measured_nothing(trials):
     decisions["soft_drift-seed0"] = asdict(gates.ties("soft_drift", [[0.0, 0.0]], max_tied=0.5))
     found = cells(SHAPES, decisions, steps, {"arms": {}})
     assert found["groups"].tolist() == [GROUPS, GROUPS, GROUPS, 0]
-    lines = sentences(found)
+    lines = sentences(found, 0.05)
     assert "soft_drift (soft, drifted_prompt): no trial ran, so nothing was measured." in lines
     assert "Under soft, drifted_prompt against no fault was not measured." in lines
 
@@ -99,7 +119,7 @@ def test_a_study_without_faults_has_no_cells(trials):
 
 def test_the_page_shows_the_cells_and_the_sentences(frame, analysis, steps, tmp_path):
     text = build(analysis, steps, [], {}, {}, tmp_path, cells=frame).read_text(encoding="utf-8")
-    assert all(f"<li>{line}</li>" in text for line in sentences(frame))
+    assert all(f"<li>{line}</li>" in text for line in sentences(frame, 0.05))
     stored = pd.read_csv(tmp_path / "tables/effects.csv")
-    assert stored["excludes_zero"].tolist() == effects(frame)["excludes_zero"].tolist()
+    assert stored["p_holm"].tolist() == effects(frame)["p_holm"].tolist()
     assert "gate, drifted_prompt (40 of 40)" in (tmp_path / "figures/causes.svg").read_text(encoding="utf-8")

@@ -88,7 +88,7 @@ def check_report(checkout: Checkout) -> None:
     trials = {arm: load(checkout, f"arms/{arm}/seed0/decision.json") for arm in ("v1_gate", "v1_drifted")}
     shares = [trials[arm]["measure"]["tied"]["value"] for arm in trials]
     assert float(fault["value"]) == pytest.approx(shares[1] - shares[0])
-    assert "Under v1_gate, drifted_prompt against no fault moved the tied fraction by" in page
+    assert "Under v1_gate, the tied fraction with drifted_prompt differs from that with no fault by" in page
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

@@ -13,11 +13,13 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.paths import parse_run
+from tiebreak.stats.permutation import holm, permutation_p, smallest_p
 from tiebreak.stats.sentences import between, signed
 from tiebreak.stats.wilson import Fraction, difference, fraction
 
 NO_FAULT = "no fault"
 COLUMNS = ["arm", "shape", "faults", "runs", "went_on", "tied", "groups", "tied_fraction", "tied_low", "tied_high"]
+BY_RUN = "tied_by_run"
 SOLVED = ["graded_in_trial", "rollouts_in_trial", "pass_at_1", "pass_low", "pass_high"]
 
 
@@ -31,7 +33,7 @@ def cells(
 
     shapes: the settings of each arm, `faults` among them; decisions and steps by run. `graded_in_trial` is out of
     `rollouts_in_trial`, sampled while the trials trained; pass_at_1 is of held-out cases, and missing where all runs
-    of the arm were stopped.
+    of the arm were stopped. `tied_by_run` is the tied fraction of each run's trial, with blanks between.
     """
     alike = {arm: json.dumps({**part, "faults": None}, sort_keys=True) for arm, part in shapes.items()}
     faults = {arm: ", ".join(part.get("faults", ())) or NO_FAULT for arm, part in shapes.items()}
@@ -43,7 +45,7 @@ def cells(
             names = {"arm": arm, "shape": plain.get(alike[arm], arm), "faults": faults[arm], "runs": len(runs)}
             went_on = {"went_on": sum(bool(decisions[run]["go"]) for run in runs)}
             rows.append(names | went_on | tied_part(runs, decisions) | solved(arm, runs, decisions, steps, analysis))
-    return pd.DataFrame(rows, columns=[*COLUMNS, *SOLVED])
+    return pd.DataFrame(rows, columns=[*COLUMNS, BY_RUN, *SOLVED])
 
 
 def trials(runs: Sequence[str], decisions: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -57,7 +59,8 @@ def tied_part(runs: Sequence[str], decisions: Mapping[str, Mapping[str, Any]]) -
     """The tied groups of an arm's trials."""
     found = [measure["tied"] for _, measure in trials(runs, decisions)]
     share = fraction(sum(part["count"] for part in found), sum(part["total"] for part in found))
-    return dict(zip(COLUMNS[5:], asdict(share).values(), strict=True))
+    each = " ".join(repr(part["count"] / part["total"]) for part in found)
+    return dict(zip(COLUMNS[5:], asdict(share).values(), strict=True)) | {BY_RUN: each}
 
 
 def solved(
@@ -80,9 +83,11 @@ def solved(
 
 
 def effects(frame: pd.DataFrame) -> pd.DataFrame:
-    """What each cause did to the tied fraction of the trials: differences of two cells, Newcombe's intervals.
+    """What each cause did to the tied fraction of the trials: differences of two cells.
 
-    cause `fault`: the same shape with the fault and without; cause `shape`: two shapes under the same faults.
+    cause `fault`: the same shape with the fault and without; cause `shape`: two shapes under the same faults. low and
+    high are Newcombe's interval over the groups of these runs. p is exact over training runs, as a recipe is judged;
+    p_holm and smallest_p_holm, the least that so many runs can reach, are after Holm over a cause's differences.
     """
     rows = [
         row for _, part in frame.groupby("shape", sort=False) for row in differences(part, "fault", "faults", "shape")
@@ -90,7 +95,11 @@ def effects(frame: pd.DataFrame) -> pd.DataFrame:
     rows += [
         row for _, part in frame.groupby("faults", sort=False) for row in differences(part, "shape", "shape", "faults")
     ]
-    return pd.DataFrame(rows, columns=["cause", "under", "a", "b", "value", "low", "high", "excludes_zero"])
+    found = pd.DataFrame(rows, columns=["cause", "under", "a", "b", "value", "low", "high", "p", "smallest_p"])
+    by_cause = found.groupby("cause", sort=False)
+    found["p_holm"] = by_cause["p"].transform(lambda ps: holm(list(ps)))
+    found["smallest_p_holm"] = by_cause["smallest_p"].transform(lambda ps: [min(1.0, p * len(ps)) for p in ps])
+    return found
 
 
 def differences(part: pd.DataFrame, cause: str, moved: str, held: str) -> Iterator[dict[str, Any]]:
@@ -98,11 +107,17 @@ def differences(part: pd.DataFrame, cause: str, moved: str, held: str) -> Iterat
     ordered = sorted(part.to_dict("records"), key=lambda row: row["faults"] != NO_FAULT)
     for a, b in combinations(ordered, 2):
         found = difference(tied_of(a), tied_of(b))
+        ours, theirs = runs_of(a), runs_of(b)
         yield (
             {"cause": cause, "under": a[held], "a": a[moved], "b": b[moved]}
             | asdict(found)
-            | {"excludes_zero": found.excludes_zero}
+            | {"p": permutation_p(ours, theirs), "smallest_p": smallest_p(len(ours), len(theirs))}
         )
+
+
+def runs_of(row: Mapping[Any, Any]) -> list[float]:
+    """The tied fraction of each run's trial."""
+    return [float(number) for number in str(row[BY_RUN]).split()]
 
 
 def tied_of(row: Mapping[Any, Any]) -> Fraction:
@@ -110,12 +125,12 @@ def tied_of(row: Mapping[Any, Any]) -> Fraction:
     return fraction(int(row["tied"]), int(row["groups"]))
 
 
-def sentences(frame: pd.DataFrame) -> list[str]:
-    """Which cause did what, here: a sentence a cell, one an effect, and what follows."""
+def sentences(frame: pd.DataFrame, alpha: float) -> list[str]:
+    """A sentence a cell, one an effect, and what may be claimed of each cause at level `alpha`."""
     moved = effects(frame)
     lines = [about_cell(row) for row in frame.to_dict("records")]
     lines += [about_effect(row) for row in moved.to_dict("records")]
-    return lines + [verdict(part, str(cause)) for cause, part in moved.groupby("cause", sort=False)]
+    return lines + [verdict(part, str(cause), alpha) for cause, part in moved.groupby("cause", sort=False)]
 
 
 def about_cell(row: Mapping[Any, Any]) -> str:
@@ -142,16 +157,24 @@ def about_effect(row: Mapping[Any, Any]) -> str:
     """One difference in words."""
     if pd.isna(row["value"]):
         return f"Under {row['under']}, {row['b']} against {row['a']} was not measured."
-    moved = f"{signed(row['value'])} ({signed(row['low'])} to {signed(row['high'])})"
-    return f"Under {row['under']}, {row['b']} against {row['a']} moved the tied fraction by {moved}."
+    moved = f"{signed(row['value'])} ({signed(row['low'])} to {signed(row['high'])} over groups)"
+    return f"Under {row['under']}, the tied fraction with {row['b']} differs from that with {row['a']} by {moved}."
 
 
-def verdict(part: pd.DataFrame, cause: str) -> str:
-    """Whether a cause is shown to have moved the tied fraction: in all of its comparisons, in some, in none."""
-    shown = part[part["excludes_zero"].astype(bool)]
+def verdict(part: pd.DataFrame, cause: str, alpha: float) -> str:
+    """What may be claimed of a cause: it is judged over training runs, as every recipe is."""
     name = "the fault" if cause == "fault" else "the reward shape"
+    least = part["smallest_p_holm"].min()
+    if least > alpha:
+        return (
+            f"These are differences between these runs. No claim can be made that {name} makes them: with so few "
+            f"training runs an arm the smallest p is {least:.3g} after Holm, above alpha {alpha:g}, whatever the data."
+        )
+    shown = part[part["p_holm"] <= alpha]
     if shown.empty:
-        return f"So {name} is not shown to have moved the tied fraction here: no interval of {len(part)} excludes zero."
+        return f"So {name} is not shown to move the tied fraction: over training runs no p of {len(part)} is small."
     ways = [f"{signed(row['value'])} under {row['under']}" for row in shown.to_dict("records")]
-    rest = "" if len(shown) == len(part) else "; in the others the interval holds zero"
-    return f"So {name} moved the tied fraction in {len(shown)} of {len(part)} comparisons ({', '.join(ways)}){rest}."
+    return (
+        f"So {name} moves the tied fraction in {len(shown)} of {len(part)} comparisons ({', '.join(ways)}), over "
+        "training runs after Holm."
+    )

@@ -78,7 +78,7 @@ def build(
         "audits": None if audits is None else about_audits(audits),
         "effort": effort or {},
         "cells": cells,
-        "causes": [] if cells is None else causes.sentences(cells),
+        "causes": [] if cells is None else causes.sentences(cells, analysis["settings"]["alpha"]),
         "rollouts": rollouts,
         "link": link,
         "table_names": sorted(tables),

@@ -33,11 +33,6 @@ class Difference:
     low: float | None
     high: float | None
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether zero lies outside the interval; never without one."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
-
 
 def difference(a: Fraction, b: Fraction) -> Difference:
     """b − a with Newcombe's score interval (Statistics in Medicine 17, 1998, method 10), from their intervals."""
