@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from tiebreak.chain import jobs_behind
 from tiebreak.gates import read
 from tiebreak.job import Job, named, read_lines
 from tiebreak.job_domain import open_domain
@@ -11,7 +12,6 @@ from tiebreak.provenance import described
 from tiebreak.report import causes, effort
 from tiebreak.report.costs import costs, tokens
 from tiebreak.report.in_training import of_files
-from tiebreak.report.jobs import jobs_behind
 from tiebreak.report.page import build, in_order
 from tiebreak.report.viewer import write_page
 from tiebreak.report.viewer_data import write_data

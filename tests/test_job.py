@@ -147,6 +147,20 @@ def test_work_survives_a_crash_and_is_found_again_and_goes_when_the_job_succeeds
     assert not job.workplace.exists()
 
 
+def test_a_gates_evidence_says_of_what_it_is_and_goes_when_the_gate_lets_the_study_pass(folder: Path) -> None:
+    with pytest.raises(SystemExit), Job(task()) as job:
+        decision, record = job.paths.stopped(job.name)
+        assert job.evidence(job.output.made, go=False) == decision
+        decision.write_text("no-go")
+        raise GateError("the prompts differ")
+    found = json.loads(record.read_text())
+    assert found["params"]["study"] == "s"
+    assert {item["path"] for item in found["inputs"]} == {"in.txt"} and len(found["inputs"][0]["sha256"]) == 64
+    with Job(task()) as job:
+        job.write_json(job.evidence(job.output.made, go=True), {})
+    assert not decision.exists() and not record.exists()
+
+
 @pytest.mark.parametrize("change", ["parameter", "input"])
 def test_work_is_not_found_by_a_job_that_is_another(folder: Path, change: str) -> None:
     first = Job(task()).work

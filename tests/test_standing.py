@@ -99,7 +99,9 @@ def test_a_declared_fault_shows_its_first_byte_and_stops_nothing(study: Study, d
 
 def test_a_drift_that_nobody_declared_is_a_no_go(study: Study, domain: Domain, paths: Paths) -> None:
     """The gate stops the study then, and leaves its decision beside the job's work."""
-    write_parity(domain, paths.work / "parity" / "stopped.json", declared=False, drifted="pool")
+    decision, record = paths.stopped("parity")
+    write_parity(domain, decision, declared=False, drifted="pool")
+    write_record(record, {"drifting": study.drifting})
     found = standing(study, "v1_gate", domain, paths)
     assert found.verdict == "no-go"
     assert "nothing says that this is on purpose" in found.parts[0].text
@@ -126,14 +128,40 @@ def test_the_published_rule_is_told_by_step(study: Study, domain: Domain, paths:
     assert "so the training of seed 0 stops" in texts(found)[2]
 
 
+def write_record(path: Path, params: dict[str, object], **wildcards: str) -> None:
+    """A record as a gate's job leaves it, cut to what is read."""
+    found = {"rule": "a", "wildcards": wildcards, "params": {"code": "c"} | params, "inputs": [], "outputs": []}
+    place = {"git": {"commit": "d", "dirty": False}, "host": {"name": "here"}, "seconds": 1.0}
+    threads = {"environment": {"OMP_NUM_THREADS": "1"}, "started": "2026-11-29T14:00:00Z"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found | place | threads))
+
+
 def test_a_decision_about_another_arm_of_that_name_is_not_believed(study: Study, domain: Domain, paths: Paths) -> None:
     write_ties(domain, paths, "v1_gate", tied=2)
-    record = paths.records / "ties-v1_gate.json"
-    record.parent.mkdir(parents=True)
     params = {"arm": study.parts()["arms"]["v1_gate"], "max_tied": study.rlvr.trial.max_tied}
     for change, go in (({}, True), ({"max_tied": 0.1}, None), ({"arm": {"table": "v2_soft"}}, None)):
-        record.write_text(json.dumps({"params": params | change}))
+        write_record(paths.record("ties-v1_gate"), params | change, arm="v1_gate")
         assert standing(study, "v1_gate", domain, paths).parts[1].go is go
+
+
+def test_a_go_is_not_believed_of_another_seed(study: Study, domain: Domain, paths: Paths) -> None:
+    write_parity(domain, paths.gate("parity"))
+    write_ties(domain, paths, "v1_gate", tied=2)
+    write_trial(paths, "v1_gate", [False])
+    parts = study.parts()
+    trial = {"root_seed": study.root_seed, "arm": parts["arms"]["v1_gate"], "rlvr": parts["rlvr"]}
+    write_record(paths.record("trial-v1_gate-0"), trial, arm="v1_gate", seed="0")
+    assert standing(study, "v1_gate", domain, paths).verdict == "go"
+    assert standing(study.model_copy(update={"root_seed": 99}), "v1_gate", domain, paths).verdict == "open"
+
+
+def test_a_gate_that_stopped_another_study_stops_this_one_no_longer(study: Study, domain: Domain, paths: Paths) -> None:
+    decision, record = paths.stopped("parity")
+    write_parity(domain, decision, declared=False, drifted="pool")
+    for message, go in ((study.model.system_message, False), ("Another.", None)):
+        write_record(record, {"system_message": message})
+        assert standing(study, "v1_gate", domain, paths).parts[0].go is go
 
 
 def test_the_command(domain: Domain, study: Study, paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from tiebreak.devices import lease
 from tiebreak.digest import json_digest
 from tiebreak.errors import TiebreakError
 from tiebreak.paths import Paths, job_name
-from tiebreak.provenance import path_digest, record, surroundings
+from tiebreak.provenance import described, path_digest, record, surroundings
 
 Part = TypeVar("Part", bound=BaseModel)
 
@@ -118,6 +118,8 @@ class Job:
             keep([Path(path) for _, path in named(self.output)], self.workplace)
         if self.recorded is None:
             self.write_record()
+            for path in self.paths.stopped(self.name):
+                path.unlink(missing_ok=True)
         for folder in [*self.spent, *unfinished(self.workplace)]:
             if not (self.keeps_work and folder == self.work):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -151,8 +153,17 @@ class Job:
         return folder
 
     def evidence(self, path: str, *, go: bool) -> Path:
-        """Where a gate's decision is written: to its output, or where Snakemake leaves it when the job then fails."""
-        return Path(path) if go else self.workplace / "stopped.json"
+        """Where a gate's decision is written: to its output, or where Snakemake leaves it when the job then fails.
+
+        With the latter stands what it was made of, for the record of a job is left by its success alone.
+        """
+        if go:
+            return Path(path)
+        decision, made_of = self.paths.stopped(self.name)
+        inputs = [described(*item) for item in named(self.input)]
+        made = {"wildcards": dict(self.wildcards.items()), "params": plain(self.params), "inputs": inputs}
+        write_json(made_of, {"rule": self.rule, **made}, ordered=True)
+        return decision
 
     def write_json(self, path: str | Path, value: Any) -> None:
         """Write a JSON file, whole or not at all."""

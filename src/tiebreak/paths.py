@@ -184,3 +184,7 @@ class Paths:
     def work(self) -> Path:
         """Unfinished work that a restart goes on from; no rule declares it as output, as Snakemake would empty it."""
         return self.root / "work"
+
+    def stopped(self, job: str) -> tuple[Path, Path]:
+        """The decision of a gate's job that stopped the study, and of which parameters and inputs it is."""
+        return self.work / job / "stopped.json", self.work / job / "stopped-record.json"

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tiebreak.audits.ties import dead_terms
+from tiebreak.chain import read_record
+from tiebreak.current import is_current
 from tiebreak.domains.base import Domain
 from tiebreak.gates import MEND, Decision, read
 from tiebreak.paths import Paths, job_name, run_name
@@ -58,32 +60,34 @@ def standing(study: Study, arm: str, domain: Domain, paths: Paths) -> Standing:
     )
 
 
-def recorded(path: Path, paths: Paths, job: str, expected: Mapping[str, Any]) -> Decision | None:
-    """A gate's decision; None if there is none, or if its record tells of other parameters than the study has now.
+def recorded(path: Path, study: Study, paths: Paths, job: str) -> Decision | None:
+    """A gate's decision; None if there is none, or if it was made of other values or files than the study has now.
 
-    expected: parameters by name. Without a record (a published copy of the results) the decision is believed.
+    Without a record (a published copy of the results) the decision is believed.
     """
-    record = paths.records / f"{job}.json"
     if not path.is_file():
         return None
-    if record.is_file():
-        params = json.loads(record.read_text(encoding="utf-8"))["params"]
-        if any(params.get(name) != value for name, value in expected.items()):
-            return None
+    record = paths.record(job)
+    if record.is_file() and not is_current(read_record(record), study, paths.records):
+        return None
     return read(path)
 
 
 def parity_part(study: Study, arm: str, paths: Paths) -> Part:
     """Whether the arm's prompts are the bytes of SFT and evaluation."""
-    parts = study.parts()
-    expected = {"system_message": study.model.system_message, "drifting": study.drifting, "toolbox": parts["toolbox"]}
-    found = recorded(paths.gate("parity"), paths, "parity", expected)
-    stopped = paths.work / "parity" / "stopped.json"  # where a gate that stops the study leaves its evidence
-    if found is None and stopped.is_file():
-        found = read(stopped)
+    found = recorded(paths.gate("parity"), study, paths, "parity") or stopped(study, paths, "parity")
     if found is None:
         return Part("parity", None, "Prompt parity has not been measured.", (str(paths.gate("parity")),))
     return Part("parity", found.go, parity_text(found, arm))
+
+
+def stopped(study: Study, paths: Paths, job: str) -> Decision | None:
+    """The decision of a gate that stopped the study as it is now: its job failed, and left it beside its work."""
+    decision, record = paths.stopped(job)
+    if not (decision.is_file() and record.is_file()):
+        return None
+    current = is_current(json.loads(record.read_text(encoding="utf-8")), study, paths.records)
+    return read(decision) if current else None
 
 
 def parity_text(found: Decision, arm: str) -> str:
@@ -108,8 +112,7 @@ def parity_text(found: Decision, arm: str) -> str:
 
 def ties_of(study: Study, arm: str, paths: Paths) -> Decision | None:
     """The decision of an arm's ties gate, if it is of the arm as it is now."""
-    expected = {"arm": study.parts()["arms"][arm], "max_tied": study.rlvr.trial.max_tied}
-    return recorded(paths.ties(arm), paths, job_name("ties", {"arm": arm}), expected)
+    return recorded(paths.ties(arm), study, paths, job_name("ties", {"arm": arm}))
 
 
 def ties_part(arm: str, found: Decision | None, domain: Domain, max_tied: float, target: str) -> Part:
@@ -139,12 +142,11 @@ def trial_parts(study: Study, arm: str, ties: Decision | None, paths: Paths) -> 
     """One part for all trials that ran, and one for those that did not."""
     if ties is not None and not ties.go:
         return [Part("trial", False, f"There is no trial, for the ties gate stops the arm: {MEND}.")]
-    expected = {"arm": study.parts()["arms"][arm], "rlvr": study.parts()["rlvr"], "model": study.parts()["model"]}
     ran: dict[int, Decision] = {}
     missing: dict[int, str] = {}
     for seed in study.training_seeds:
         path = paths.decision(run_name(arm, seed))
-        decision = recorded(path, paths, job_name("trial", {"arm": arm, "seed": str(seed)}), expected)
+        decision = recorded(path, study, paths, job_name("trial", {"arm": arm, "seed": str(seed)}))
         if decision is None:
             missing[seed] = str(path)
         else:

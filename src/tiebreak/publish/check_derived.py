@@ -13,6 +13,7 @@ from typing import Any
 from tiebreak import gates, tables
 from tiebreak.audits.groups import by_step, disagreements
 from tiebreak.audits.stored import json_lines
+from tiebreak.chain import job_of
 from tiebreak.job_sampling import summary
 from tiebreak.paths import parse_run
 from tiebreak.publish import crate
@@ -22,7 +23,6 @@ from tiebreak.publish.differences import NEAR, compared, walk
 from tiebreak.publish.records import files_of
 from tiebreak.publish.release import about, put_tables
 from tiebreak.publish.verdicts import Difference, Verdict, differs
-from tiebreak.report.jobs import job_of
 from tiebreak.sampling import Plan
 from tiebreak.training.pool import band_rows
 

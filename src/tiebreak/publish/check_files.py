@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tiebreak.chain import job_of
 from tiebreak.digest import code_digest, file_digest, json_digest
 from tiebreak.provenance import path_digest
 from tiebreak.publish import manifest
@@ -12,7 +13,6 @@ from tiebreak.publish.records import Record, files_of, made, model_digests
 from tiebreak.publish.replay import ROOT
 from tiebreak.publish.science import science_digest
 from tiebreak.publish.verdicts import Difference, Verdict, differs
-from tiebreak.report.jobs import job_of
 
 
 def check_manifest(release: Path, found: manifest.Manifest) -> Iterator[Verdict]:

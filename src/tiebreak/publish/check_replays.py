@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from tqdm import tqdm
 
+from tiebreak.chain import job_of
 from tiebreak.errors import DataError
 from tiebreak.publish.context import Context
 from tiebreak.publish.differences import compared
 from tiebreak.publish.records import Record, files_of, is_left_out
 from tiebreak.publish.replay import MADE, replay
 from tiebreak.publish.verdicts import Difference, Verdict, differs
-from tiebreak.report.jobs import job_of
 
 WITHOUT_PROGRAMS = ("splits", "leakage", "prompts", "parity", "ties", "arm", "analysis", "audits", "report")
 WITH_PROGRAMS = ("cases", "traces")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak import job_domain
+from tiebreak.chain import job_of
 from tiebreak.domains.base import Domain
 from tiebreak.domains.reading import Reader
 from tiebreak.paths import RESULTS, Paths, verdict_cache
@@ -16,7 +17,6 @@ from tiebreak.publish import manifest, opened
 from tiebreak.publish.records import Record, made
 from tiebreak.publish.release import read_study
 from tiebreak.publish.replay import borrow
-from tiebreak.report.jobs import job_of
 from tiebreak.study import Study
 
 Progress = Callable[[str], object]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tiebreak.chain import job_of
 from tiebreak.job import write_json
 from tiebreak.publish.records import Record
-from tiebreak.report.jobs import job_of
 
 NAME = "ro-crate-metadata.json"
 WORKFLOW = "workflow/Snakefile"

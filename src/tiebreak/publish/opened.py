@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from tiebreak.chain import job_of, row
 from tiebreak.errors import DataError
 from tiebreak.job import write_json
 from tiebreak.paths import Paths
 from tiebreak.publish.packs import unpack
 from tiebreak.publish.records import LINES
-from tiebreak.report.jobs import job_of, row
 
 RESULTS = "results"
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tiebreak.chain import job_of, records_behind
 from tiebreak.errors import DataError
 from tiebreak.paths import Paths, run_name
 from tiebreak.provenance import path_digest
-from tiebreak.report.jobs import job_of, records_behind
 
 Record = Mapping[str, Any]
 LINES = "records.jsonl"

@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tiebreak.chain import job_of
 from tiebreak.errors import DataError
 from tiebreak.publish.records import Record
-from tiebreak.report.jobs import job_of
 
 ROOT = Path(__file__).parents[3]
 MADE = "made"

@@ -55,7 +55,7 @@ def costs(
 ) -> pd.DataFrame:
     """One row a stage, in the order of the workflow: jobs, their wall seconds added up, GPU hours and tokens.
 
-    jobs: of `report.jobs`; gpus: GPUs of one job of the stages sft, rlvr and evaluation; tokens: by stage the numbers
+    jobs: of `chain`; gpus: GPUs of one job of the stages sft, rlvr and evaluation; tokens: by stage the numbers
     `tokens_sampled` (that the model wrote) and `tokens_trained` (in the loss), where they are known.
     A job held its GPUs for its whole wall time, whether it used them or not.
     """

@@ -41,7 +41,7 @@ def build(
 
     analysis: of `stats.analyse`; steps: the records of each run's training steps; gates: decisions as dicts, any order;
     decisions: the trial's decision of each run; records: provenance, any nesting of names and values, with `study` (the
-    name), `commands` (how to re-make) and `jobs` (of `report.jobs`) if known; counts: the table that was analysed;
+    name), `commands` (how to re-make) and `jobs` (of `chain`) if known; counts: the table that was analysed;
     rollouts: the index of the viewer beside the page, to which numbers then link; spent: of `report.costs`; audits:
     of `audits.study`; effort: of `report.effort.tables`; cells: of `report.causes`; in_training: of
     `report.in_training`. What is None is not shown. The same inputs give the same bytes.

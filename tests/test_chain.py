@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tiebreak.chain import jobs_behind
 from tiebreak.errors import DataError
-from tiebreak.report.jobs import jobs_behind
 
 
 def record(rule: str, inputs: list[str], outputs: list[str], minute: int, **wildcards: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The jobs behind a report: from its inputs back to the blueprints, by the records that the jobs left."""
+"""The jobs behind a file, such as a report: back to the blueprints, by the records that the jobs left."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -33,15 +33,17 @@ def records_behind(paths: Iterable[str], records: Path) -> list[dict[str, Any]]:
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
     """All records of a folder. Raises DataError, naming the file, for one that is no record."""
-    records = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            row(found)
-        except (ValueError, LookupError, TypeError) as error:
-            raise DataError(f"{path}: no record of a job ({error!r}); remove the file and run its rule again") from None
-        records.append(found)
-    return records
+    return [read_record(path) for path in sorted(folder.glob("*.json"))]
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record in a file. Raises DataError, naming it, where it is none."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        row(found)
+    except (ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{path}: no record of a job ({error!r}); remove the file and run its rule again") from None
+    return found
 
 
 def start(item: tuple[str, dict[str, Any]]) -> tuple[str, str]:
