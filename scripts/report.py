@@ -61,6 +61,6 @@ with Job(snakemake) as job:
         audits=audits,
         effort=effort.tables(rollouts, budgets, analysis, domain.counted, domain.size),
         cells=cells if len(cells) else None,
-        in_training=of_files(runs, [Path(path) for path in job.input.groups]),
+        in_training=of_files(runs, [Path(path) for path in job.input.groups], decision_of),
         spent=costs(records["jobs"], job.params.gpus_of, sampled | {"sft": {"tokens_trained": learned}}),
     )

@@ -254,6 +254,11 @@ def trial_that_tied(run: str, reason: str, *, max_tied: float) -> Decision:
     return Decision("trial", False, f"{run}: {reason}", {}, max_tied, run)
 
 
+def gave_up(decision: Mapping[str, Any]) -> bool:
+    """Whether a decision, as a mapping, is of `trial_that_tied`: how many groups tied then, nobody counted."""
+    return decision["gate"] == "trial" and not decision["measure"]
+
+
 def threshold_decision(
     gate: str, subject: str, share: Fraction, max_tied: float, measure: dict[str, Any], what: str
 ) -> Decision:

@@ -112,6 +112,42 @@ def test_a_run_that_the_ties_gate_stopped_measured_nothing(trials):
     assert "Under soft, drifted_prompt against no fault was not measured." in lines
 
 
+def test_runs_that_gave_up_are_named_and_their_cell_is_compared_with_none(trials):
+    """The worst arms lose their worst runs; what is left of such an arm must not be judged."""
+    decisions, steps = trials
+    for arm in ("gate", "gate_drift"):
+        decisions[f"{arm}-seed1"] = asdict(gates.trial(f"{arm}-seed1", TIED[arm], GROUPS, max_tied=0.5))
+    gave_up = gates.trial_that_tied("gate_drift-seed2", "every batch tied", max_tied=0.5)
+    decisions["gate_drift-seed2"] = asdict(gave_up)
+    found = cells(SHAPES, decisions, steps, {"arms": {}})
+    assert found[["runs", "gave_up", "groups"]].to_numpy().tolist() == [[2, 0, 80], [3, 1, 80], [1, 0, 40], [1, 0, 40]]
+    moved = effects(found)
+    assert moved["value"].isna().tolist() == [True, False, False, True]
+    assert moved.loc[[0, 3], ["p", "smallest_p"]].to_numpy().tolist() == [[1.0, 1.0]] * 2
+    lines = sentences(found, 0.05)
+    missing = "1 of 3 runs gave up in the trial because every batch tied, and are in no fraction, so this arm is"
+    assert f"; {missing} compared with none." in lines[1] and "gave up" not in lines[0]
+    assert "Under gate, drifted_prompt against no fault was not measured." in lines
+
+
+def test_nothing_is_said_of_a_cause_where_all_runs_gave_up(trials):
+    decisions, steps = trials
+    for run in list(decisions):
+        decisions[run] = asdict(gates.trial_that_tied(run, "every batch tied", max_tied=0.5))
+    lines = sentences(cells(SHAPES, decisions, steps, {"arms": {}}), 0.05)
+    assert lines[0].startswith("gate (gate, no fault): 1 of 1 runs gave up in the trial")
+    assert lines[-2:] == [
+        "Nothing is said of the fault: no two arms could be compared.",
+        "Nothing is said of the reward shape: no two arms could be compared.",
+    ]
+
+
+def test_a_trial_without_a_group_has_no_fraction(trials):
+    decisions, steps = trials
+    decisions["gate-seed1"] = asdict(gates.trial("gate-seed1", 0, 0, max_tied=0.5))
+    assert cells(SHAPES, decisions, steps, {"arms": {}})["tied_by_run"][0].split() == ["0.15"]
+
+
 def test_a_study_without_faults_has_no_cells(trials):
     shapes = {arm: SHAPES[arm] for arm in ("gate", "soft", "alone")}
     assert isinstance(found := cells(shapes, *trials, {"arms": {}}), pd.DataFrame) and found.empty

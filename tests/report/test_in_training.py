@@ -1,12 +1,14 @@
 """The paragraph on training, from records that the real groups' code writes, against plain counts."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiebreak.report.in_training import in_training, of_files
+from tiebreak import gates
+from tiebreak.report import in_training as module
 from tiebreak.report.wording import environment
 
 
@@ -27,6 +29,14 @@ def group(step, rewards, *, terms=None, stop="final", calls=None):
         "new_tokens": [10] * size,
         "turns": [turns] * size,
     } | ({} if calls is None else {"calls": calls})
+
+
+WENT_ON = asdict(gates.trial("a-seed0", 1, 4, max_tied=0.9))
+
+
+def in_training(groups):
+    """The sentences, of runs that went on after their trial."""
+    return module.in_training(groups, dict.fromkeys(groups, WENT_ON))
 
 
 def test_an_arm_in_four_sentences() -> None:
@@ -65,6 +75,17 @@ def test_an_arm_that_never_trained_says_so() -> None:
     }
 
 
+def test_runs_that_gave_up_are_not_said_to_have_had_no_trial() -> None:
+    tied = asdict(gates.trial_that_tied("a-seed0", "prime-rl gave the training up", max_tied=0.9))
+    (said,) = module.in_training({"a-seed0": []}, {"a-seed0": tied})["a"]
+    assert said == (
+        "1 run gave up in the trial because every group of the batch tied; such batches are not counted here."
+    )
+    groups = {"a-seed0": [], "a-seed1": [group(1, [0.0, 1.0])]}
+    *counted, last = module.in_training(groups, {"a-seed0": tied, "a-seed1": WENT_ON})["a"]
+    assert counted[0].startswith("1 run sampled 1 group") and last == said
+
+
 def test_errors_are_no_rewards() -> None:
     said = in_training({"a-seed0": [group(1, [None, None], stop="error")], "b-seed0": [group(1, [None, 1.0])]})
     assert "No rollout was scored: all ended in an infrastructure error." in said["a"]
@@ -88,7 +109,7 @@ def test_counts_are_plain_counts(groups: list[list[float]]) -> None:
 def test_files_are_read_and_the_page_escapes_what_they_say(tmp_path: Path) -> None:
     path = tmp_path / "groups.jsonl"
     path.write_text(json.dumps(group(1, [0.0, 1.0], stop="<b>")) + "\n")
-    said = of_files(["dense-seed0"], [path])
+    said = module.of_files(["dense-seed0"], [path], {"dense-seed0": WENT_ON})
     assert said == in_training({"dense-seed0": [group(1, [0.0, 1.0], stop="<b>")]})
     shown = environment().get_template("training.html.j2").render(figures={}, training=[], in_training=said)
     assert "<strong>dense.</strong> 1 run sampled 1 group " in shown and "&lt;b&gt; 100.0%" in shown

@@ -1,7 +1,9 @@
 """Arms with a fault beside the same arms without it: what the fault did, and what the shape did, in their trials.
 
 A *cell* is an arm that has a twin: another arm with the same reward shape and other faults. Its tied groups are those
-of its trials, all its runs together; a run that never had a trial adds nothing.
+of its trials, all its runs together; a run that never had a trial adds nothing. A run that gave up in its trial, as
+every batch tied, is counted in no fraction: a cell that has one is told as it is and compared with none, for the rest
+of its runs are those that tied less.
 """
 
 import json
@@ -12,13 +14,15 @@ from typing import Any
 
 import pandas as pd
 
+from tiebreak.gates import gave_up
 from tiebreak.paths import parse_run
 from tiebreak.stats.permutation import holm, permutation_p, smallest_p
 from tiebreak.stats.sentences import between, signed
 from tiebreak.stats.wilson import Fraction, difference, fraction
 
 NO_FAULT = "no fault"
-COLUMNS = ["arm", "shape", "faults", "runs", "went_on", "tied", "groups", "tied_fraction", "tied_low", "tied_high"]
+TIED = ["tied", "groups", "tied_fraction", "tied_low", "tied_high"]
+COLUMNS = ["arm", "shape", "faults", "runs", "went_on", "gave_up", *TIED]
 BY_RUN = "tied_by_run"
 SOLVED = ["graded_in_trial", "rollouts_in_trial", "pass_at_1", "pass_low", "pass_high"]
 
@@ -44,6 +48,7 @@ def cells(
             runs = [run for run in decisions if parse_run(run)[0] == arm]
             names = {"arm": arm, "shape": plain.get(alike[arm], arm), "faults": faults[arm], "runs": len(runs)}
             went_on = {"went_on": sum(bool(decisions[run]["go"]) for run in runs)}
+            went_on["gave_up"] = sum(gave_up(decisions[run]) for run in runs)
             rows.append(names | went_on | tied_part(runs, decisions) | solved(arm, runs, decisions, steps, analysis))
     return pd.DataFrame(rows, columns=[*COLUMNS, BY_RUN, *SOLVED])
 
@@ -51,8 +56,9 @@ def cells(
 def trials(runs: Sequence[str], decisions: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The runs that had a trial with groups, each with what it measured."""
     for run in runs:
-        if decisions[run]["gate"] == "trial" and decisions[run]["measure"].get("tied"):
-            yield run, decisions[run]["measure"]
+        measure = decisions[run]["measure"]
+        if decisions[run]["gate"] == "trial" and measure and measure["tied"]["total"]:
+            yield run, measure
 
 
 def tied_part(runs: Sequence[str], decisions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def tied_part(runs: Sequence[str], decisions: Mapping[str, Mapping[str, Any]]) -
     found = [measure["tied"] for _, measure in trials(runs, decisions)]
     share = fraction(sum(part["count"] for part in found), sum(part["total"] for part in found))
     each = " ".join(repr(part["count"] / part["total"]) for part in found)
-    return dict(zip(COLUMNS[5:], asdict(share).values(), strict=True)) | {BY_RUN: each}
+    return dict(zip(TIED, asdict(share).values(), strict=True)) | {BY_RUN: each}
 
 
 def solved(
@@ -106,7 +112,7 @@ def differences(part: pd.DataFrame, cause: str, moved: str, held: str) -> Iterat
     """The rows of `effects` of cells that differ in `moved` alone; without a fault comes first."""
     ordered = sorted(part.to_dict("records"), key=lambda row: row["faults"] != NO_FAULT)
     for a, b in combinations(ordered, 2):
-        found = difference(tied_of(a), tied_of(b))
+        found = difference(*(fraction(0, 0) if row["gave_up"] else tied_of(row) for row in (a, b)))
         ours, theirs = runs_of(a), runs_of(b)
         yield (
             {"cause": cause, "under": a[held], "a": a[moved], "b": b[moved]}
@@ -116,7 +122,9 @@ def differences(part: pd.DataFrame, cause: str, moved: str, held: str) -> Iterat
 
 
 def runs_of(row: Mapping[Any, Any]) -> list[float]:
-    """The tied fraction of each run's trial."""
+    """The tied fraction of each run's trial, to be compared: none where a run gave up."""
+    if row["gave_up"]:
+        return []
     return [float(number) for number in str(row[BY_RUN]).split()]
 
 
@@ -136,8 +144,9 @@ def sentences(frame: pd.DataFrame, alpha: float) -> list[str]:
 def about_cell(row: Mapping[Any, Any]) -> str:
     """What an arm's trials measured, and what became of it."""
     what = f"{row['arm']} ({row['shape']}, {row['faults']})"
+    missing = gave_up_words(row)
     if not row["groups"]:
-        return f"{what}: no trial ran, so nothing was measured."
+        return f"{what}: {missing or 'no trial ran, so nothing was measured'}."
     share = tied_of(row)
     tied = f"{row['tied']} of {row['groups']} groups of the trial tied, {between(asdict(share))}"
     graded = f"{row['graded_in_trial']} of its {row['rollouts_in_trial']} rollouts were graded as solved"
@@ -145,7 +154,17 @@ def about_cell(row: Mapping[Any, Any]) -> str:
     then = f"; {row['went_on']} of {row['runs']} runs went on"
     if not pd.isna(row["pass_at_1"]):
         then += f", to a graded pass@1 of {between(none_for_nan(after))} on held-out cases"
-    return f"{what}: {tied}; {graded}{then}."
+    return f"{what}: {tied}; {graded}{then}{missing and f'; {missing}'}."
+
+
+def gave_up_words(row: Mapping[Any, Any]) -> str:
+    """What a cell's fraction leaves out, and what follows; nothing where no run gave up."""
+    if not row["gave_up"]:
+        return ""
+    return (
+        f"{row['gave_up']} of {row['runs']} runs gave up in the trial because every batch tied, and are in no "
+        "fraction, so this arm is compared with none"
+    )
 
 
 def none_for_nan(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,6 +183,8 @@ def about_effect(row: Mapping[Any, Any]) -> str:
 def verdict(part: pd.DataFrame, cause: str, alpha: float) -> str:
     """What may be claimed of a cause: it is judged over training runs, as every recipe is."""
     name = "the fault" if cause == "fault" else "the reward shape"
+    if (measured := int(part["value"].notna().sum())) == 0:
+        return f"Nothing is said of {name}: no two arms could be compared."
     least = part["smallest_p_holm"].min()
     if least > alpha:
         return (
@@ -172,9 +193,9 @@ def verdict(part: pd.DataFrame, cause: str, alpha: float) -> str:
         )
     shown = part[part["p_holm"] <= alpha]
     if shown.empty:
-        return f"So {name} is not shown to move the tied fraction: over training runs no p of {len(part)} is small."
+        return f"So {name} is not shown to move the tied fraction: over training runs no p of {measured} is small."
     ways = [f"{signed(row['value'])} under {row['under']}" for row in shown.to_dict("records")]
     return (
-        f"So {name} moves the tied fraction in {len(shown)} of {len(part)} comparisons ({', '.join(ways)}), over "
+        f"So {name} moves the tied fraction in {len(shown)} of {measured} comparisons ({', '.join(ways)}), over "
         "training runs after Holm."
     )

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from tiebreak.audits.ties import TOLERANCE
+from tiebreak.gates import gave_up
 from tiebreak.paths import parse_run
 from tiebreak.preflight import plural
 from tiebreak.stats.sentences import between, rate
@@ -33,6 +34,7 @@ class Tally:
     """The groups of an arm's runs, counted. Rewards are those of rollouts without an infrastructure error."""
 
     runs: set[str] = field(default_factory=set)
+    gave_up: int = 0
     groups: int = 0
     tied: int = 0
     rollouts: int = 0
@@ -78,11 +80,16 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def in_training(groups: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, list[str]]:
-    """Sentences by arm. groups: the records of each run's groups, empty for a run without training."""
+def in_training(
+    groups: Mapping[str, Iterable[Mapping[str, Any]]], decisions: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[str]]:
+    """Sentences by arm. groups: the records of each run's groups, empty for a run without training; decisions: of its
+    trial, by run.
+    """
     tallies: dict[str, Tally] = {}
     for run, records in groups.items():
         tally = tallies.setdefault(parse_run(run)[0], Tally())
+        tally.gave_up += gave_up(decisions[run])
         for record in records:
             tally.add(run, record)
     return {arm: sentences(tally) for arm, tally in tallies.items()}
@@ -90,9 +97,17 @@ def in_training(groups: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, 
 
 def sentences(tally: Tally) -> list[str]:
     """What one arm's environment did."""
+    left_out = [gave_up_sentence(tally)] if tally.gave_up else []
     if not tally.groups:
-        return ["No group was sampled: a gate stopped the arm before its trial."]
-    return [ties_sentence(tally), rewards_sentence(tally), terms_sentence(tally), rollouts_sentence(tally)]
+        return left_out or ["No group was sampled: a gate stopped the arm before its trial."]
+    counted = [ties_sentence(tally), rewards_sentence(tally), terms_sentence(tally), rollouts_sentence(tally)]
+    return counted + left_out
+
+
+def gave_up_sentence(tally: Tally) -> str:
+    """How many runs are missing from the counts, or in them up to the step at which they gave up alone."""
+    runs = plural(tally.gave_up, "run")
+    return f"{runs} gave up in the trial because every group of the batch tied; such batches are not counted here."
 
 
 def ties_sentence(tally: Tally) -> str:
@@ -146,6 +161,8 @@ def rollouts_sentence(tally: Tally) -> str:
     )
 
 
-def of_files(runs: Sequence[str], paths: Sequence[Path]) -> dict[str, list[str]]:
+def of_files(
+    runs: Sequence[str], paths: Sequence[Path], decisions: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[str]]:
     """`in_training` of stored records, a file a run."""
-    return in_training({run: lines(path) for run, path in zip(runs, paths, strict=True)})
+    return in_training({run: lines(path) for run, path in zip(runs, paths, strict=True)}, decisions)
