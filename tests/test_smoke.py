@@ -88,6 +88,21 @@ def test_no_language_model_is_asked() -> None:
     assert smoke.few({"generate": {"cases": 9000}, "llm": {}}) == {"generate": {"cases": smoke.HANDFUL}}
 
 
+def test_what_a_server_samples_is_not_tried_on_another_engine(tmp_path: Path) -> None:
+    """On a GPU machine: transformers on the CPU would take hours over it, and say nothing of vLLM."""
+    own = fathom()
+    study = fathom(
+        model=own.model.model_copy(update={"device": "cuda"}),
+        rlvr=own.rlvr.model_copy(update={"lora_rank": 8, "engine": None}),
+        evaluation=own.evaluation.model_copy(update={"engine": None}),
+    )
+    part = smoke.Slice(study, Paths("s", tmp_path), tmp_path, gpu=True, members={"sft": [0]}, policy=tmp_path)
+    found = [smoke.tried(stage, part) for stage in (smoke.ties, smoke.rlvr)]
+    assert [line.state for line in found] == ["not tried"] * 2
+    assert f"to try it, make {part.paths.ties('v1_gate')}" in found[0].found
+    assert f"to try it, make {part.paths.decision('v1_gate-seed0')}" in found[1].found
+
+
 def test_an_unforeseen_error_is_a_no_go_by_its_name(tmp_path: Path) -> None:
     def broken(part: smoke.Slice) -> str:
         raise RuntimeError("no room")

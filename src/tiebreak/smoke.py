@@ -18,7 +18,7 @@ from tiebreak.domains.base import Domain
 from tiebreak.errors import TiebreakError
 from tiebreak.job import read_lines, set_threads
 from tiebreak.job_domain import drawn, opened
-from tiebreak.paths import BASE_ARM, Paths
+from tiebreak.paths import BASE_ARM, Paths, run_name
 from tiebreak.preflight import plural
 from tiebreak.prompts import drift, prompt_rows, two_sides
 from tiebreak.sampling import Plan, prompts_of, sample
@@ -224,6 +224,7 @@ def ties(part: Slice) -> str:
 
     need(part.members, "cases")
     study, policy, domain = part.study, need(part.policy, "model"), part.domain()
+    need_no_server(part, "evaluation", part.paths.ties(next(iter(study.arms))))
     prompts = prompts_of(part.folder / "pool.parquet", domain.load_cases(part.folder / "cases.jsonl"))
     section = study.evaluation
     plan = Plan(study.root_seed, ("smoke",), "sft", None, 0, study.rlvr.group, section.tool_rounds, section.block)
@@ -272,6 +273,7 @@ def rlvr(part: Slice) -> str:
     if study.rlvr.trainer != "trl":
         raise NotHereError(f"{study.rlvr.trainer} trains in processes of its own, on {study.gpus('rlvr')} GPUs")
     arm = next(iter(study.arms))
+    need_no_server(part, "rlvr", part.paths.decision(run_name(arm, 0)))
     prompts = prompts_of(part.folder / "pool.parquet", domain.load_cases(part.folder / "cases.jsonl"))
     if arm in study.drifting:
         prompts = drift(domain, prompts)
@@ -285,6 +287,12 @@ def rlvr(part: Slice) -> str:
     if not isfinite(step["loss"]):
         raise StopError(f"{arm}: the loss of the first step is {step['loss']}")
     return f"{arm}: 1 step of {plural(step['groups'], 'group')}, {step['tied']} tied, loss {step['loss']:.4f}"
+
+
+def need_no_server(part: Slice, stage: Literal["rlvr", "evaluation"], target: Path) -> None:
+    """Leave out a stage that samples on a server: transformers on the CPU would be another engine, and take hours."""
+    if part.study.engine(stage) == "vllm":
+        raise NotHereError(f"vLLM samples here, and a smoke test starts no server; to try it, make {target}")
 
 
 def need(value: Any, what: str) -> Any:
