@@ -1,11 +1,12 @@
 """Base models of the hub, from a server on the loopback."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from domains.rust.imports.hub import COMMIT, NAME, Hub, serving
-from huggingface_hub import constants, file_download, hf_api
+from huggingface_hub import constants, file_download, hf_api, hf_hub_download
 
 from tiebreak.chat import TEMPLATE, Message, render
 from tiebreak.errors import TrainingError
@@ -75,6 +76,19 @@ def test_a_whole_copy_in_the_cache_is_enough(hub: Hub, tmp_path: Path, monkeypat
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert model_bytes(NAME, COMMIT) == told
     download_base(NAME, COMMIT, tmp_path / "again")
+
+
+def test_a_part_of_a_copy_is_no_copy(hub: Hub) -> None:
+    """A client has fetched the config alone; then one of two shards is there. Either time the hub is asked."""
+    told = model_bytes(NAME, COMMIT)
+    folder = Path(hf_hub_download(NAME, "config.json", revision=COMMIT)).parent
+    assert model_bytes(NAME, COMMIT) == told > 0
+    index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "model-1.safetensors").write_bytes(b"0" * 100)
+    assert model_bytes(NAME, COMMIT) == told
+    (folder / "model-2.safetensors").write_bytes(b"0" * 20)
+    assert model_bytes(NAME, COMMIT) == 120, "now the copy is whole, and nobody is asked"
 
 
 def test_an_adapter_is_refused_in_the_place_of_a_base(hub: Hub, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A base model of the hub at its commit, as a folder that speaks our ChatML."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from tiebreak.hub import hub_words
 from tiebreak.training.fit import refuse_adapter, weights_bytes
 
 WEIGHTS_AND_TOKENIZER = ["*.json", "*.safetensors", "*.txt", "*.model"]
+WEIGHTS = "model.safetensors"
+INDEX = f"{WEIGHTS}.index.json"
 HUB_TEMPLATES = ("chat_template.jinja", "chat_template.json")
 
 
@@ -61,7 +64,7 @@ def model_bytes(name: str, revision: str) -> int:
 
 
 def cached(name: str, revision: str) -> Path | None:
-    """The whole copy of a model in the hub's cache, if there is one."""
+    """The whole copy of a model in the hub's cache, if there is one; a download that broke off leaves a part."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -69,4 +72,14 @@ def cached(name: str, revision: str) -> Path | None:
         found = snapshot_download(name, revision=revision, allow_patterns=WEIGHTS_AND_TOKENIZER, local_files_only=True)
     except (LocalEntryNotFoundError, OSError):
         return None
-    return Path(found)
+    return Path(found) if has_all_weights(Path(found)) else None
+
+
+def has_all_weights(folder: Path) -> bool:
+    """Whether a model's folder has the file of its weights, or all shards that their index names."""
+    index = folder / INDEX
+    if not index.is_file():
+        return (folder / WEIGHTS).is_file()
+    return all(
+        (folder / name).is_file() for name in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    )
