@@ -6,6 +6,7 @@ A LoRA that does not match is served as the base without a word (vLLM's issue 34
 
 import asyncio
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,11 @@ def effect(plain: Sequence[Sequence[float]], adapted: Sequence[float], folder: P
     """The largest change of a log probability that the adapter makes.
 
     plain: the base's, measured twice. Raises EngineError if the change is none, or none over what two looks at the
-    base differ by.
+    base differ by, or a number is not finite.
     """
     noise = largest(plain[0], plain[1])
     change = largest(plain[0], adapted)
-    if change <= noise:
+    if not change > noise:
         raise EngineError(
             f"{folder}: the engine serves the base model in place of this adapter: over {len(adapted)} tokens no log "
             f"probability changes by more than {noise:.3g}, as between two looks at the base; export the adapter anew"
@@ -57,7 +58,7 @@ def effect(plain: Sequence[Sequence[float]], adapted: Sequence[float], folder: P
 
 def same_model(found: Sequence[float], wanted: Sequence[float]) -> None:
     """Raise EngineError where the server's log probabilities are not those of the model as transformers runs it."""
-    if (difference := largest(found, wanted)) > SAME:
+    if not (difference := largest(found, wanted)) <= SAME:
         raise EngineError(
             f"the engine serves another model than its folder holds: over {len(found)} tokens a log probability "
             f"differs by {difference:.3g} from transformers', at most {SAME} is rounding; sample with engine hf"
@@ -65,7 +66,17 @@ def same_model(found: Sequence[float], wanted: Sequence[float]) -> None:
 
 
 def largest(one: Sequence[float], other: Sequence[float]) -> float:
-    """The largest difference between two lists of numbers."""
+    """The largest difference between two lists of log probabilities.
+
+    Raises EngineError for one that is not finite: every comparison with NaN is false, so no check would see it.
+    """
+    if odd := [(at, value) for at, value in enumerate([*one, *other]) if not isfinite(value)]:
+        at, value = odd[0]
+        raise EngineError(
+            f"{len(odd)} of {len(one) + len(other)} log probabilities are no finite numbers (the first is {value}, at "
+            f"token {at % len(one) + 1}): the weights or the adapter hold NaN or overflow in this precision; export "
+            f"the model anew, or sample in float32"
+        )
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
