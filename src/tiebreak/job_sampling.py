@@ -34,16 +34,32 @@ def sample_run(
 ) -> dict[str, Any]:
     """Sample the job's model on its prompts and write both tables; returns the summary.
 
-    limit: so many of the prompts, spread over the table. shard: which of how many equal parts of them this job plays.
+    limit: so many of the prompts, spread over the table. shard: which of how many parts of them this job plays.
     """
     domain, rows = open_domain(job), list[dict[str, Any]]()
     reason = stop_reason(job.input.model)
     if reason is None:
         prompts = spread(prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases))), limit)
         with player(job, plan, sampling) as play:
-            rows = play(domain, prompts[shard[0] :: shard[1]], plan, work=job.work)
+            rows = play(domain, share(prompts, *shard, unit_of(job, plan)), plan, work=job.work)
     write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))
     return summary(plan, [row["rollout"] for row in rows], stopped=reason)
+
+
+def share(prompts: Sequence[Any], part: int, parts: int, unit: int) -> list[Any]:
+    """The prompts of one part of several: every `parts`-th run of `unit` prompts, in their order."""
+    return [one for start in range(part * unit, len(prompts), parts * unit) for one in prompts[start : start + unit]]
+
+
+def unit_of(job: Job, plan: Plan) -> int:
+    """How many prompts stay together in a shard: on `hf` a block, as another batch gives other bytes there."""
+    return plan.block if engine_name(job) == "hf" else 1
+
+
+def engine_name(job: Job) -> str:
+    """The engine that the job samples with."""
+    named = (job.params.get("evaluation") or {}).get("engine") or job.params.get("engine")
+    return engine_of(named, job.part("model", Model).device)
 
 
 def sample_budgets(job: Job, plan: Plan, sampling: Sampling, budgets: Sequence[int]) -> None:
@@ -66,8 +82,7 @@ def player(job: Job, plan: Plan, sampling: Sampling) -> Iterator[Player]:
     """What plays rollouts on the job's engine; the job's record then says which that is."""
     stream = [*plan.stream, "<case>", "<sample>", "<turn>"]
     job.resolved |= {"seeds": {"root": plan.root_seed, "stream": stream}}
-    named = (job.params.get("evaluation") or {}).get("engine") or job.params.get("engine")
-    if engine_of(named, job.part("model", Model).device) == "hf":
+    if engine_name(job) == "hf":
         engine = open_hf(job, sampling)
         job.resolved |= {"engine": engine.describe()}
         yield partial(play_blocks, engine)
