@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 import test_sampling as whole
 from hypothesis import given
@@ -14,8 +15,10 @@ from tiebreak.digest import file_digest
 from tiebreak.domains.rust.domain import RustDomain
 from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.verdicts import Judge
-from tiebreak.job import Job
-from tiebreak.job_sampling import gather, share, summary, unit_of
+from tiebreak.errors import DataError
+from tiebreak.job import Job, write_json
+from tiebreak.job_sampling import gather, same_engine, share, summary, unit_of
+from tiebreak.paths import Paths
 from tiebreak.publish.replay import Named
 from tiebreak.sampling import play_blocks, write_rows
 
@@ -47,10 +50,42 @@ def test_shards_put_together_are_the_whole(model_folder: Path, cases: list[Any],
         prompts = [(case, domain.prompt(case)) for case in share(cases[:5], number, 3, whole.PLAN.block)]
         mine = play_blocks(engine, domain, prompts, whole.PLAN, work=part)
         write_rows(mine, domain, part / "rollouts.parquet", part / "timings.parquet")
-    job = SimpleNamespace(
-        input=Named({name: [str(part / f"{name}.parquet") for part in parts] for name in NAMES} | {"model": "model"}),
-        output=Named({name: str(tmp_path / "gathered" / f"{name}.parquet") for name in NAMES}),
-    )
-    assert gather(cast(Job, job), whole.PLAN, domain.facts) == summary(whole.PLAN, rows, stopped=None)
+    job = gathering(tmp_path, parts)
+    with pytest.raises(DataError, match=r"shard-0-sft-0.json: no record says how this shard was sampled"):
+        gather(job, whole.PLAN, domain.facts)
+    described = [engine.describe() for _ in parts]
+    leave_records(job, described)
+    assert gather(job, whole.PLAN, domain.facts) == summary(whole.PLAN, rows, stopped=None)
     assert file_digest(tmp_path / "gathered/rollouts.parquet") == wanted
     assert tables.read_table(tmp_path / "gathered/timings.parquet").num_rows == len(rows)
+
+
+def gathering(folder: Path, parts: list[Path]) -> Job:
+    """A job of rule `evaluation` that puts shards together."""
+    made = {name: [str(part / f"{name}.parquet") for part in parts] for name in NAMES}
+    job = SimpleNamespace(
+        input=Named(made | {"model": "model"}),
+        output=Named({name: str(folder / "gathered" / f"{name}.parquet") for name in NAMES}),
+        wildcards=Named({"run": "sft", "rep": "0"}),
+        paths=Paths("some", folder),
+    )
+    return cast(Job, job)
+
+
+def leave_records(job: Job, engines: list[dict[str, Any]]) -> None:
+    """The part of the shards' records that says what sampled them; a run that a gate stopped has no engine there."""
+    for number, engine in enumerate(engines):
+        resolved = {"engine": engine} if engine else {}
+        write_json(job.paths.record(f"shard-0-sft-{number}"), {"resolved": resolved})
+
+
+def test_shards_of_two_engines_are_not_put_together(tmp_path: Path) -> None:
+    job = gathering(tmp_path, [tmp_path / "0", tmp_path / "1"])
+    one = {"engine": "vllm", "vllm": "0.11.0", "gpus": ["NVIDIA H200"], "adapter_effect": 0.5}
+    leave_records(job, [one, one | {"adapter_effect": 0.25}])
+    same_engine(job)
+    leave_records(job, [{}, {}])
+    same_engine(job)
+    leave_records(job, [one, one | {"vllm": "0.12.0"}])
+    with pytest.raises(DataError, match=r"shard-0-sft-1.json: .* than shard 0 \(vllm '0.12.0' and '0.11.0'\); remove"):
+        gather(job, whole.PLAN, pa.struct([]))

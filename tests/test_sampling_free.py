@@ -20,9 +20,9 @@ from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine
 from tiebreak.engines.vllm import Serving, serve
 from tiebreak.errors import EngineError
-from tiebreak.frames import read_frames
+from tiebreak.frames import append_frame, read_frames
 from tiebreak.sampling import Plan, sample, write_rows
-from tiebreak.sampling_free import KEPT, sample_free
+from tiebreak.sampling_free import KEPT, identity, kept_in, sample_free
 
 PLAN = Plan(5, ("eval", 0), "dense", 1, 0, samples=2, tool_rounds=2, block=2)
 SAMPLING = Sampling(0.8, 24, 400)
@@ -94,7 +94,8 @@ from tiebreak.domains.rust.generator import generate
 append = sampling_free.append_frame
 def once(path, rows):
     append(path, rows)
-    os.kill(os.getpid(), signal.SIGKILL)
+    if "rollout" in rows[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
 sampling_free.append_frame = once
 mine.run(Path(sys.argv[1]), list(generate("all", 6, 11)), Path(sys.argv[2]), python=Path(sys.argv[3]))
 """
@@ -102,7 +103,8 @@ mine.run(Path(sys.argv[1]), list(generate("all", 6, 11)), Path(sys.argv[2]), pyt
 
 def names(folder: Path) -> list[tuple[str, int]]:
     """The rollouts that are kept, in the order in which they were."""
-    rows = [row["rollout"] for frame in read_frames(folder / "work" / KEPT) for row in frame]
+    (path,) = (folder / "work").glob(KEPT.format("*"))
+    rows = [row["rollout"] for frame in read_frames(path)[1:] for row in frame]
     return [(row["case_id"], row["sample"]) for row in rows]
 
 
@@ -132,3 +134,44 @@ def test_where_nothing_can_be_played_the_job_fails(
     with pytest.raises(EngineError, match="all 4 rollouts ended in an error, each played 3 times"):
         run(model_folder, cases[:2], tmp_path, python=python)
     assert os.environ["LOOPBACK"]
+
+
+ENGINE: dict[str, Any] = {"engine": "vllm", "vllm": "0.11.0", "device": "cuda", "gpus": ["NVIDIA H200"], "flags": ["a"]}
+
+
+@pytest.mark.parametrize("change", [{"vllm": "0.12.0"}, {"gpus": ["NVIDIA A100"]}, {"numbers": "statistical"}])
+def test_what_another_engine_made_is_left_where_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    first = kept_in(tmp_path, ENGINE)
+    append_frame(first, [{"rollout": 1}, {"rollout": 2}])
+    assert kept_in(tmp_path, ENGINE) == first and not capsys.readouterr().err
+    second = kept_in(tmp_path, ENGINE | change)
+    assert second != first and read_frames(second) == [[{"engine": ENGINE | change}]]
+    (name,) = change
+    told = (
+        f"2 rollouts of another engine (its and ours: {name} {ENGINE.get(name)!r} and {change[name]!r}) stay in {first}"
+    )
+    assert told in capsys.readouterr().err
+    assert kept_in(tmp_path, ENGINE) == first and len(read_frames(first)) == 2, "it may come back"
+
+
+def test_two_starts_of_an_engine_are_the_same_one() -> None:
+    assert identity(ENGINE | {"adapter_effect": 0.51}) == identity(ENGINE | {"adapter_effect": 0.52}) == ENGINE
+
+
+def test_a_sampling_by_another_engine_starts_anew(
+    model_folder: Path, cases: list[Any], tmp_path: Path, python: Path
+) -> None:
+    run(model_folder, cases[:1], tmp_path, python=python)
+    (first,) = (tmp_path / "work").glob(KEPT.format("*"))
+    before = first.read_bytes()
+    domain, warm = open_domain(tmp_path), Sampling(0.5, 24, 400)
+    prompts = [(cases[0], domain.prompt(cases[0]))]
+    with serve(
+        Serving(python, model_folder, "float32", "cpu"), tokenizer(model_folder), warm, tmp_path / "l"
+    ) as engine:
+        rows = sample_free(engine, domain, prompts, PLAN, work=tmp_path / "work")
+    (second,) = set((tmp_path / "work").glob(KEPT.format("*"))) - {first}
+    assert len(rows) == PLAN.samples and first.read_bytes() == before
+    assert sum(map(len, read_frames(second)[1:])) == PLAN.samples

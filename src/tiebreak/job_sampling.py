@@ -1,5 +1,6 @@
 """What all sampling rules share: a run's model, sampled on a table of prompts. A stopped run gives no rows."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -15,11 +16,12 @@ from tiebreak.engines.hf import HfEngine
 from tiebreak.engines.vllm import Reference, Serving, VllmEngine, serve
 from tiebreak.engines.vllm_install import python_of
 from tiebreak.engines.vllm_machine import find_python
+from tiebreak.errors import DataError
 from tiebreak.job import Job
 from tiebreak.job_domain import open_domain, stop_reason
-from tiebreak.paths import parse_run
+from tiebreak.paths import job_name, parse_run
 from tiebreak.sampling import Plan, play_blocks, prompts_of, spread, write_rows
-from tiebreak.sampling_free import sample_free
+from tiebreak.sampling_free import differences, identity, sample_free
 from tiebreak.sections.evaluation import Evaluation, engine_of
 from tiebreak.sections.model import Model
 
@@ -150,13 +152,33 @@ def serving_of(job: Job, base: Path, rank: int, memory: float | None = None) -> 
 
 
 def gather(job: Job, plan: Plan, facts: pa.StructType) -> dict[str, Any]:
-    """Put the tables of an evaluation's shards together; returns the summary. facts: of the domain."""
+    """Put the tables of an evaluation's shards together; returns the summary. facts: of the domain.
+
+    Raises DataError where not all shards were sampled by one engine, or no record says by which.
+    """
+    same_engine(job)
     for name, schema in (("rollouts", tables.rollouts(facts)), ("timings", tables.TIMINGS)):
         parts = [tables.read_table(Path(path)) for path in job.input[name]]
         tables.write_table(Path(job.output[name]), pa.concat_tables(parts), schema)
     columns = ["case_id", "stop", "valid", "success", "graded", "truncated"]
     rows = tables.read_table(Path(job.output.rollouts), columns).to_pylist()
     return summary(plan, rows, stopped=stop_reason(job.input.model))
+
+
+def same_engine(job: Job) -> None:
+    """Raise DataError where the records of an evaluation's shards name more than one engine, or one has no record."""
+    first: dict[str, Any] | None = None
+    for number in range(len(job.input["rollouts"])):
+        path = job.paths.record(job_name("shard", {**dict(job.wildcards.items()), "shard": str(number)}))
+        if not path.is_file():
+            raise DataError(f"{path}: no record says how this shard was sampled; remove the shard and run again")
+        engine = identity(json.loads(path.read_text(encoding="utf-8"))["resolved"].get("engine", {}))
+        first = engine if first is None else first
+        if changes := differences(engine, first):
+            raise DataError(
+                f"{path}: this shard was sampled by another engine than shard 0 ({changes}); remove the shards of one "
+                "of the two and sample all with one engine"
+            )
 
 
 def summary(plan: Plan, rows: list[dict[str, Any]], *, stopped: str | None) -> dict[str, Any]:

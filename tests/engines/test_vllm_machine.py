@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tiebreak.engines import vllm_machine
-from tiebreak.engines.vllm_machine import capability, environment, find_python, is_invariant
+from tiebreak.engines.vllm_machine import capability, environment, find_python, gpu_names, is_invariant
 from tiebreak.errors import EngineError
 
 
@@ -18,9 +18,11 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     tool.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncat {tmp_path}/told\n')
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    capability.cache_clear()
+    for asking in (capability, gpu_names):
+        asking.cache_clear()
     yield tmp_path
-    capability.cache_clear()
+    for asking in (capability, gpu_names):
+        asking.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,15 @@ def test_batch_invariance_is_on_where_every_gpu_has_it(
     assert "-i 2,3" in (gpu / "asked").read_text()
     assert environment("cuda")["VLLM_BATCH_INVARIANT"] == str(int(found))
     assert not is_invariant("cpu") and environment("cpu")["VLLM_BATCH_INVARIANT"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("told", "found"), [("NVIDIA H200\nNVIDIA H200\n", ("NVIDIA H200",)), ("B\nA\n", ("A", "B")), ("", ())]
+)
+def test_the_kinds_of_gpus_are_told(gpu: Path, told: str, found: tuple[str, ...]) -> None:
+    (gpu / "told").write_text(told)
+    assert gpu_names() == found
+    assert "--query-gpu=name" in (gpu / "asked").read_text()
 
 
 def test_its_processes_see_none_of_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tiebreak.engines.base import Reply, Sampling
 from tiebreak.engines.client import Client
 from tiebreak.engines.server import Server
 from tiebreak.engines.tokens import Speech
-from tiebreak.engines.vllm_machine import environment, is_invariant
+from tiebreak.engines.vllm_machine import environment, gpu_names, is_invariant
 
 BASE = "base"
 PATIENCE = 1800.0  # seconds that a start may take: a large model over a slow file system
@@ -138,6 +138,7 @@ class VllmEngine(Speech):
             "engine": "vllm",
             "vllm": self.version,
             "device": self.serving.device,
+            "gpus": list(gpu_names()) if self.serving.device == "cuda" else [],
             "dtype": self.serving.dtype,
             "flags": command[command.index("--dtype") :],
             "batch_invariant": invariant,

@@ -55,11 +55,25 @@ def is_invariant(device: str) -> bool:
 @cache
 def capability() -> float:
     """The compute capability of the GPUs that this process may use, the least of them; 0 where none tells."""
+    try:
+        return min(map(float, asked("compute_cap")), default=0.0)
+    except ValueError:
+        return 0.0
+
+
+@cache
+def gpu_names() -> tuple[str, ...]:
+    """The kinds of the GPUs that this process may use, as nvidia-smi calls them; none where it does not tell."""
+    return tuple(sorted(set(asked("name"))))
+
+
+def asked(field: str) -> list[str]:
+    """What nvidia-smi says of each GPU that this process may use; nothing where it says nothing."""
     which = os.environ.get(VISIBLE)
     chosen = ["-i", which] if which else []
-    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader", *chosen]
+    query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader", *chosen]
     try:
         done = subprocess.run(query, capture_output=True, text=True, check=True, timeout=60)
-        return min(map(float, done.stdout.split()), default=0.0)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return 0.0
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
