@@ -4,7 +4,8 @@
 that a rollout must come out the same. Faults, by the environment variable LOOPBACK (a JSON object): `refuse`, the
 number of first completions that get a 503; `stuck`, a text: every completion whose prompt holds it gets a 503; `die`,
 the number of completions after which the process ends; `deaf`, adapters are taken and change nothing; `noisy`, log
-probabilities depend on how many completions there were before.
+probabilities depend on how many completions there were before; `lost`, adapters are loaded and dropped as
+asked, and the answers that say so never come.
 """
 
 import argparse
@@ -65,9 +66,13 @@ class Engine:
         """The status and the JSON value of an answer."""
         with self.lock:
             if path == "/v1/load_lora_adapter":
+                if body["lora_name"] in self.models:
+                    return 400, {"error": {"message": f"The adapter '{body['lora_name']}' has already been loaded."}}
                 self.load(body["lora_name"], body["lora_path"])
                 return 200, "added"
             if path == "/v1/unload_lora_adapter":
+                if body["lora_name"] not in self.models:
+                    return 404, {"error": {"message": f"The adapter '{body['lora_name']}' cannot be found."}}
                 del self.models[body["lora_name"]]
                 return 200, "removed"
             self.asked += 1
@@ -95,7 +100,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers["Authorization"] != f"Bearer {os.environ['VLLM_API_KEY']}":
             self.send(401, {"error": {"message": "Unauthorized"}})
             return
-        self.send(*self.engine.answer(self.path, body))
+        status, value = self.engine.answer(self.path, body)
+        if FAULTS.get("lost") and status == 200 and "lora_name" in body:
+            self.close_connection = True
+            return
+        self.send(status, value)
 
     def send(self, status: int, value: Any) -> None:
         data = json.dumps(value).encode()

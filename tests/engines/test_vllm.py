@@ -237,6 +237,25 @@ def test_an_adapter_that_does_not_act_is_refused(
         pass
 
 
+def test_an_adapter_is_loaded_and_dropped_once_though_the_answer_is_lost(
+    python: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK", json.dumps({"lost": True}))
+    found = read_adapter(adapter(model_folder, tmp_path / "adapter", 0.5), model_folder)
+    serving = Serving(python, model_folder, "float32", "cpu", found.rank)
+
+    async def load(name: str) -> None:
+        async with engine.connected():
+            await engine.load(found, name)
+
+    with serve(serving, tokenizer(model_folder), SAMPLING, tmp_path / "log", found) as engine:
+        asyncio.run(load("second"))
+        assert engine.model == "second" and engine.change > 1e-3
+        monkeypatch.setattr(engine, "model", "base")
+        with pytest.raises(EngineError, match=r"refused /v1/load_lora_adapter: status 400: .*has already been loaded"):
+            asyncio.run(load("second"))  # a name that was there before the first try
+
+
 HOLDER = """
 import sys, time
 from pathlib import Path

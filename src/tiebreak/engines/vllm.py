@@ -23,6 +23,8 @@ from tiebreak.engines.vllm_machine import environment, gpu_names, is_invariant
 
 BASE = "base"
 PATIENCE = 1800.0  # seconds that a start may take: a large model over a slow file system
+ALREADY, GONE = "'{}' has already been", "'{}' cannot be found"
+"""What the server says of an adapter that is to be loaded again, or dropped again."""
 AT_ONCE = {"cpu": 64, "cuda": 256}
 Reference = Callable[[list[int]], Sequence[float]]
 """The log probability of each of these tokens but the first."""
@@ -107,13 +109,14 @@ class VllmEngine(Speech):
         assert self.client is not None, "load within connected()"
         before = self.model
         path = str(adapter.folder.resolve())
-        await self.client.post("/v1/load_lora_adapter", {"lora_name": name, "lora_path": path})
+        body = {"lora_name": name, "lora_path": path}
+        await self.client.post("/v1/load_lora_adapter", body, done=ALREADY.format(name))
         self.model = BASE
         plain = [await vllm_checks.logprobs(self), await vllm_checks.logprobs(self)]
         self.model = name
         self.change = vllm_checks.effect(plain, await vllm_checks.logprobs(self), adapter.folder)
         if before != BASE:
-            await self.client.post("/v1/unload_lora_adapter", {"lora_name": before})
+            await self.client.post("/v1/unload_lora_adapter", {"lora_name": before}, done=GONE.format(before))
 
     async def prepare(self, adapter: Adapter | None, reference: Reference | None) -> None:
         """Learn what runs, see that it is the model, load the adapter, and see whether numbers repeat."""
