@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from tiebreak import tables
 from tiebreak.digest import file_digest
+from tiebreak.domains.fathom.repl import LIMITS
 from tiebreak.domains.rust.domain import RustDomain
 from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.errors import DataError
 from tiebreak.job import Job, write_json
-from tiebreak.job_sampling import gather, same_engine, share, summary, unit_of
+from tiebreak.job_domain import WAITING
+from tiebreak.job_sampling import gather, same_engine, share, summary, unit_of, workers_of
 from tiebreak.paths import Paths
 from tiebreak.publish.replay import Named
 from tiebreak.sampling import play_blocks, write_rows
@@ -39,6 +41,22 @@ def test_only_an_engine_in_step_needs_whole_blocks(engine: str, unit: int) -> No
     job = SimpleNamespace(params=params, part=lambda name, kind: SimpleNamespace(device="cpu"))
     assert unit_of(cast(Job, job), whole.PLAN) == unit
     assert whole.PLAN.block == 2
+
+
+@pytest.mark.parametrize(
+    ("engine", "toolbox", "found"),
+    [("hf", {"responder": "policy"}, 1), ("vllm", {}, 4), ("vllm", {"responder": "policy"}, 32)],
+)
+def test_conversations_that_wait_for_the_policy_hold_up_no_others(
+    engine: str, toolbox: dict[str, str], found: int
+) -> None:
+    params = Named({"evaluation": {"engine": engine}, "toolbox": toolbox})
+    job = SimpleNamespace(params=params, part=lambda name, kind: SimpleNamespace(device="cpu"), threads=1, cpus=4)
+    assert workers_of(cast(Job, job)) == found
+
+
+def test_all_that_may_run_at_a_time_come_to_the_limit_of_cpu_time_first() -> None:
+    assert WAITING * LIMITS.cpu_seconds < LIMITS.wall_seconds
 
 
 def test_shards_put_together_are_the_whole(model_folder: Path, cases: list[Any], tmp_path: Path) -> None:

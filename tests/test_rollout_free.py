@@ -12,14 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tiebreak import rollout_free
 from tiebreak.domains.rust.domain import RustDomain
 from tiebreak.domains.rust.rewards import RewardTable
+from tiebreak.domains.rust.toolbox import project_root
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.engines.base import Reply, Sampling
 from tiebreak.engines.hf import HfEngine
 from tiebreak.errors import EngineError, RequestError, SandboxError
 from tiebreak.rollout import Attempt, Played, play
-from tiebreak.rollout_free import Desk, play_free
+from tiebreak.rollout_free import LANES, Desk, play_free
 
 SAMPLING = Sampling(0.8, 24, 900)
 
@@ -132,6 +134,42 @@ def test_a_request_that_fails_for_good_ends_its_rollout_in_an_error_and_no_other
     assert {name for name, stop in stops.items() if stop == "error"} == broken
     outcomes = domain.outcomes([one.episode for one in found])
     assert [not one["rewards"] for one in outcomes] == [one["stop"] == "error" for one in outcomes]
+
+
+def test_a_rollout_that_has_ended_is_closed_though_all_programs_are_slow(
+    apart: Apart, domain: RustDomain, cases: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollout_free, "PATIENCE", 0.01)
+    read = 'CALL read_file {"id":"a","file_path":"%s/src/lib.rs"}'
+    turns = {10 * at: [read % project_root(case.case_id), "FINAL: x"] for at, case in enumerate(cases[:LANES])}
+    speaker = Ender(apart, turns | {10 * LANES: ["FINAL: x"]})
+    closed, in_time, answer = threading.Event(), list[bool](), domain.answer
+
+    def slow(live: Sequence[Any]) -> None:
+        speaker.lanes += 1
+        in_time.append(closed.wait(30))
+        answer(live)
+
+    def close(played: list[Played]) -> list[Played]:
+        closed.set()
+        return played
+
+    domain.answer = slow  # type: ignore[method-assign]
+    own = attempts(domain, cases[: LANES + 1], samples=1)
+    found = asyncio.run(play_free(speaker, domain, own, close, tool_rounds=2))
+    assert in_time == [True] * LANES
+    assert [one.episode.stop for one in found] == ["final"] * (LANES + 1)
+
+
+class Ender(Speaker):
+    """One whose last conversation says nothing before all lanes are taken, each by one of the others in turn."""
+
+    lanes = 0
+
+    async def reply(self, context: Sequence[int], seed: int) -> Reply:
+        while self.lanes < seed // 1000:
+            await asyncio.sleep(0.01)
+        return await super().reply(context, seed)
 
 
 @pytest.mark.parametrize("problem", [EngineError, SandboxError])

@@ -74,6 +74,7 @@ class Job:
         self.params, self.rule = snakemake.params, str(snakemake.rule)
         self.asked = str(getattr(snakemake, "config", {}).get("study", self.params.study))
         self.threads = int(self.params.get("threads", snakemake.threads))
+        self.cpus = max(self.threads, int(snakemake.threads))  # given to it: `threads` decides bits, this none
         self.gpus = int(self.params.get("gpus", 0))  # Snakemake cuts resources to its limits
         self.devices: list[str] = []
         self.name = job_name(self.rule, dict(self.wildcards.items()))

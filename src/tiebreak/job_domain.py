@@ -15,15 +15,30 @@ Values = Mapping[str, Any]
 """A section of a study as plain values."""
 
 
-def open_domain(job: Job, **changes: Any) -> Domain:
+WAITING = 8
+"""Conversations for each CPU whose code may run at a time where `llm()` asks the policy: most of them wait for it. If
+all computed in place of that, each would still come to its limit of CPU time (5 s) before that of wall time (60 s)."""
+
+
+def open_domain(job: Job, *, workers: int | None = None, **changes: Any) -> Domain:
     """The job's domain with its toolbox, but for these changes, and reward tables (its own arm's, or of `shapes`).
 
-    If the job then runs programs in it, its record says how many, with which tools, and by what they were confined.
+    workers: how many programs run at a time, as many as the job has threads where nothing is said. If the job then runs
+    programs in it, its record says how many, with which tools, and by what they were confined.
     """
     toolbox = {**job.params.get("toolbox", {}), **changes}
-    domain = opened(job.params.domain, toolbox, _shapes(job), workers=job.threads)
+    domain = opened(job.params.domain, toolbox, _shapes(job), workers=workers or job.threads)
     job.programs = partial(programs, domain)
     return domain
+
+
+def free_workers(job: Job) -> int:
+    """How many programs run at a time beside an engine whose conversations do not wait for each other.
+
+    That changes no byte there, so it goes by the CPUs that the job was given.
+    """
+    asks = job.params.get("toolbox", {}).get("responder") == "policy"
+    return job.cpus * (WAITING if asks else 1)
 
 
 def programs(domain: Domain) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tiebreak.engines.vllm_install import python_of
 from tiebreak.engines.vllm_machine import find_python
 from tiebreak.errors import DataError
 from tiebreak.job import Job
-from tiebreak.job_domain import open_domain, stop_reason
+from tiebreak.job_domain import free_workers, open_domain, stop_reason
 from tiebreak.paths import job_name, parse_run
 from tiebreak.sampling import Plan, play_blocks, prompts_of, spread, write_rows
 from tiebreak.sampling_free import differences, identity, sample_free
@@ -38,7 +38,7 @@ def sample_run(
 
     limit: so many of the prompts, spread over the table. shard: which of how many parts of them this job plays.
     """
-    domain, rows = open_domain(job), list[dict[str, Any]]()
+    domain, rows = open_domain(job, workers=workers_of(job)), list[dict[str, Any]]()
     reason = stop_reason(job.input.model)
     if reason is None:
         prompts = spread(prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases))), limit)
@@ -58,6 +58,11 @@ def unit_of(job: Job, plan: Plan) -> int:
     return plan.block if engine_name(job) == "hf" else 1
 
 
+def workers_of(job: Job) -> int:
+    """How many programs run at a time beside the job's engine."""
+    return job.threads if engine_name(job) == "hf" else free_workers(job)
+
+
 def engine_name(job: Job) -> str:
     """The engine that the job samples with."""
     named = (job.params.get("evaluation") or {}).get("engine") or job.params.get("engine")
@@ -74,7 +79,7 @@ def sample_budgets(job: Job, plan: Plan, sampling: Sampling, budgets: Sequence[i
         prompts = prompts_of(Path(job.input.prompts), domain.load_cases(Path(job.input.cases)))
         with player(job, plan, sampling) as play:
             for calls in budgets:
-                held = open_domain(job, most_calls=calls)
+                held = open_domain(job, workers=workers_of(job), most_calls=calls)
                 rows += play(held, prompts, plan, work=job.work / f"calls{calls}")
     write_rows(rows, domain, Path(job.output.rollouts), Path(job.output.timings))
 

@@ -137,9 +137,12 @@ async def play_free(
     and what the domain or `close` raise; all conversations are then given up.
     """
     slots = asyncio.Semaphore(engine.at_once)
-    with ThreadPoolExecutor(LANES, thread_name_prefix="domain") as workers:
+    with (
+        ThreadPoolExecutor(LANES, thread_name_prefix="domain") as workers,
+        ThreadPoolExecutor(1, thread_name_prefix="closing") as closer,  # so that slow programs hold up no grade
+    ):
         verdicts = Desk[Episode, None](workers, lambda episodes: answered(domain, episodes), patience=PATIENCE)
-        closing = Desk[Played, Answer](workers, close)
+        closing = Desk[Played, Answer](closer, close)
 
         line = Line(engine)
 
