@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from tiebreak import gates
+from tiebreak.report import figures
 from tiebreak.report.causes import cells, effects, sentences
 from tiebreak.report.page import build
 from tiebreak.stats.wilson import difference, fraction
@@ -128,13 +129,19 @@ def test_runs_that_gave_up_are_named_and_their_cell_is_compared_with_none(trials
     missing = "1 of 3 runs gave up in the trial because every batch tied, and are in no fraction, so this arm is"
     assert f"; {missing} compared with none." in lines[1] and "gave up" not in lines[0]
     assert "Under gate, drifted_prompt against no fault was not measured." in lines
+    assert [text.get_text() for text in figures.causes(found).axes[0].get_yticklabels()][:2] == [
+        "gate, no fault (12 of 80)",
+        "gate, drifted_prompt (80 of 80; 1 gave up)",
+    ]
 
 
 def test_nothing_is_said_of_a_cause_where_all_runs_gave_up(trials):
     decisions, steps = trials
     for run in list(decisions):
         decisions[run] = asdict(gates.trial_that_tied(run, "every batch tied", max_tied=0.5))
-    lines = sentences(cells(SHAPES, decisions, steps, {"arms": {}}), 0.05)
+    found = cells(SHAPES, decisions, steps, {"arms": {}})
+    figures.causes(found)  # draws no point
+    lines = sentences(found, 0.05)
     assert lines[0].startswith("gate (gate, no fault): 1 of 1 runs gave up in the trial")
     assert lines[-2:] == [
         "Nothing is said of the fault: no two arms could be compared.",

@@ -62,7 +62,9 @@ def causes(frame: pd.DataFrame) -> Figure:
     for y, row in enumerate(frame.to_dict("records")):
         named = {"value": row["tied_fraction"], "low": row["tied_low"], "high": row["tied_high"]}
         point(axis, named, y, style[row["shape"]])
-    named_rows(axis, [f"{row.shape}, {row.faults} ({row.tied} of {row.groups})" for row in frame.itertuples()])
+    gave_up = [f"; {count} gave up" if count else "" for count in frame["gave_up"]]
+    labels = [f"{row.shape}, {row.faults} ({row.tied} of {row.groups}" for row in frame.itertuples()]
+    named_rows(axis, [f"{label}{more})" for label, more in zip(labels, gave_up, strict=True)])
     axis.set_xlim(-0.02, 1.02)
     axis.set_xlabel("tied fraction of the trial's groups")
     return figure
