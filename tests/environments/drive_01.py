@@ -10,6 +10,7 @@ from verifiers.utils.save_utils import make_serializable
 
 async def main(order: dict) -> list[dict]:
     env = vf.load_environment("glyph", **order["arguments"])
+    env.timeout_seconds = order.get("seconds")
     client = vf.ClientConfig(api_base_url=order["url"], api_key_var="NO_KEY", max_retries=0)
     found = await env.evaluate(
         client,

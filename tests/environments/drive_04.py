@@ -9,7 +9,8 @@ from verifiers.v1.utils.loaders import load_environment, resolve_env_config
 
 
 async def main(order: dict) -> list[dict]:
-    config = resolve_env_config({"taskset": {"id": "glyph", "task": order["arguments"]}})
+    agent = {"agent": {"timeout": {"rollout": order["seconds"]}}} if "seconds" in order else {}
+    config = resolve_env_config({"taskset": {"id": "glyph", "task": order["arguments"]}, **agent})
     env = load_environment(config)
     client = vf.EvalClientConfig(base_url=order["url"], api_key_var="NO_KEY")
     context = vf.ModelContext(order["model"], client, vf.Sampling(temperature=1.0, max_tokens=64))

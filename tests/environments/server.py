@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,13 +21,15 @@ OVERLONG = "<overlong>"
 class Server:
     """engine: what renders, counts and samples. script: turns by a word of the conversation's first user message.
 
-    prompts: what the model was asked to continue, as text. extra: what is put into each reply's message.
+    prompts: what the model was asked to continue, as text. extra: what is put into each reply's message. slow: seconds
+    that each reply takes.
     """
 
     engine: HfEngine
     script: Mapping[str, list[str]] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     url: str = ""
+    slow: float = 0.0
     prompts: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -34,6 +37,7 @@ class Server:
         """The status and the body of the reply to a request."""
         prompt = self.engine.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
         scripted = self.scripted(body["messages"])
+        time.sleep(self.slow)
         if scripted is not None and scripted.startswith(OVERLONG):
             return 400, {"error": {"message": "This model's maximum context length is 10 tokens.", "code": 400}}
         with self.lock:

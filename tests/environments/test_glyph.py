@@ -94,12 +94,24 @@ def domain() -> RustDomain:
 
 
 def rollouts(
-    generation: tuple[str, str], server: Server, cases: list[Any], folder: Path, samples: int, **changes: Any
+    generation: tuple[str, str],
+    server: Server,
+    cases: list[Any],
+    folder: Path,
+    samples: int,
+    *,
+    seconds: float = 0,
+    **changes: Any,
 ) -> list[dict[str, Any]]:
-    """Rollouts of all cases, in the library's own process, as plain data. changes: of its environment variables."""
+    """Rollouts of all cases, in the library's own process, as plain data.
+
+    seconds: of wall time that each may take, if any. changes: of the process's environment variables.
+    """
     dump_blueprints(folder / "cases.jsonl", cases)
-    order = {"url": server.url, "model": MODEL, "rollouts": samples}
+    order: dict[str, Any] = {"url": server.url, "model": MODEL, "rollouts": samples}
     order["arguments"] = {"cases": str(folder / "cases.jsonl"), "arm": ARM, "seed": SEED}
+    if seconds:
+        order["seconds"] = seconds
     name, python = generation
     done = subprocess.run(
         [python, str(Path(__file__).with_name(f"drive_{name}.py")), str(folder / "out.json")],
@@ -205,3 +217,13 @@ def test_a_server_that_takes_parts_out_of_turns_is_refused(
     with serving(Server(engine, script, extra={"reasoning_content": "hm"})) as server:
         found = rollouts(generation, server, cases[:2], tmp_path, 1)
     assert all("taken out of the turn" in json.dumps(row["error"]) for row in found)
+
+
+def test_a_rollout_that_runs_out_of_wall_time_is_an_error_and_no_score(
+    generation: tuple[str, str], engine: HfEngine, cases: list[Any], tmp_path: Path
+) -> None:
+    script = {project_root(case.case_id): ["FINAL: x"] for case in cases[:2]}
+    with serving(Server(engine, script, slow=3.0)) as server:
+        found = rollouts(generation, server, cases[:2], tmp_path, 1, seconds=1.0)
+    assert len(found) == 2 and all("no outcome" in json.dumps(row["error"]) for row in found)
+    assert all(not row["reward"] and not row["metrics"].get("valid") for row in found)

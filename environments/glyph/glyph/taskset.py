@@ -65,6 +65,7 @@ class GlyphState(vf.State):
     metrics: dict[str, float] = Field(default_factory=dict)
     _tasks: Environment = PrivateAttr()
     _played: Played = PrivateAttr()
+    _full: bool = PrivateAttr(default=False)  # whether no room was left for a turn
 
 
 class GlyphTask(vf.Task[GlyphData, GlyphState, GlyphTaskConfig]):
@@ -81,14 +82,19 @@ class GlyphTask(vf.Task[GlyphData, GlyphState, GlyphTaskConfig]):
         trace.state._played = trace.state._tasks.open(self.data.case_id)
 
     async def finalize(self, trace: vf.Trace, runtime: vf.Runtime) -> None:
-        """The outcome and the grade."""
+        """The outcome and the grade. A rollout that was stopped from outside, by its wall time above all, has none."""
+        ended = trace.state._played.episode.stop is not None or trace.state._full
+        if trace.is_timeout or not ended:
+            raise vf.TaskError(f"the rollout was stopped from outside ({trace.stop_condition}), which is no outcome")
         verdict = await trace.state._tasks.verdict(trace.state._played)
         trace.state.metrics = verdict.metrics
         trace.stop(verdict.stop)
 
     @vf.reward
     async def terms(self, trace: vf.Trace) -> dict[str, float]:
-        """The reward, term by term."""
+        """The reward, term by term; of a rollout whose grade did not come in time there is none."""
+        if not trace.state.metrics:
+            raise vf.TaskError(f"the rollout was not graded ({trace.stop_condition}), so it has no reward")
         return {name: value for name, value in trace.state.metrics.items() if name.startswith(TERM)}
 
     @vf.metric
@@ -137,6 +143,7 @@ class GlyphHarness(vf.Harness[vf.HarnessConfig]):
                 replies = await tasks.turn(played, sent[-1]["content"], complete=choice.finish_reason != "length")
                 ids = [record.id for record in played.episode.calls][-len(replies) :]
                 sent += [{**reply, "tool_call_id": name} for name, reply in zip(ids, replies, strict=False)]
+        trace.state._full = played.episode.stop is None
         if played.episode.stop is not None:
             trace.stop(played.episode.stop)
         return vf.ProgramResult(0, "", "")
