@@ -74,6 +74,9 @@ def glyph() -> Study:
     return load("glyph", ROOT)
 
 
+ENVIRONMENT_SEED = "orchestrator.train.env.0.args.seed"
+
+
 def written(study: Study, arm: str, seed: int = 0, **options: Any) -> dict[str, Any]:
     """The file of a training, read back."""
     return tomllib.loads(text(build(of_study(study, arm, seed), until=study.rlvr.steps, **options)))
@@ -107,8 +110,9 @@ def test_the_file_is_what_the_typed_model_says(glyph: Study) -> None:
         assert keys.Rl.model_validate(tomllib.loads(text(config))) == config
 
 
-def test_arms_differ_in_reward_names_and_seeds_only(glyph: Study) -> None:
-    files = {arm: dict(flat(written(glyph, arm))) for arm in ARMS}
+@pytest.mark.parametrize("resume", [None, 10])
+def test_arms_differ_in_reward_names_and_seeds_only(glyph: Study, resume: int | None) -> None:
+    files = {arm: dict(flat(written(glyph, arm, resume=resume))) for arm in ARMS}
     first = files["sparse"]
     assert all(file.keys() == first.keys() for file in files.values())
     differing = {place for place in first if len({str(file[place]) for file in files.values()}) > 1}
@@ -147,10 +151,12 @@ def test_the_teacher_has_its_own_server_and_room_for_a_whole_rollout(glyph: Stud
     assert teacher["model"]["max_model_len"] > student["model"]["max_model_len"] == values["orchestrator"]["seq_len"]
 
 
-def test_a_resumed_training_names_its_step(glyph: Study) -> None:
-    fresh, resumed = written(glyph, "dense"), written(glyph, "dense", resume=10)
-    assert "resume_step" not in fresh["ckpt"] and resumed["ckpt"].pop("resume_step") == 10
-    assert fresh == resumed
+def test_a_resumed_training_names_its_step_and_asks_for_other_rollouts(glyph: Study) -> None:
+    fresh, resumed = (dict(flat(written(glyph, "dense", resume=resume))) for resume in (None, 10))
+    assert "ckpt.resume_step" not in fresh and resumed.pop("ckpt.resume_step") == 10
+    assert {place for place in fresh if fresh[place] != resumed[place]} == {ENVIRONMENT_SEED}
+    seeds = [dict(flat(written(glyph, "dense", resume=step)))[ENVIRONMENT_SEED] for step in (None, 5, 10, 15)]
+    assert len(set(seeds)) == len(seeds)
 
 
 def test_the_command_prints_the_file(

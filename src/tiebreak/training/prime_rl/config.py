@@ -44,9 +44,9 @@ class Spec:
             raise ConfigError(f"study {self.study}: rlvr.prime_rl is not there; write rlvr.trainer: prime-rl and it")
         return self.rlvr.prime_rl
 
-    def seed(self, name: str) -> int:
-        """A seed of this training, for one of prime-rl's parts."""
-        return derive(self.root_seed, "train", self.arm, self.training_seed, "prime-rl", name) % SEEDS
+    def seed(self, name: str, *place: int) -> int:
+        """A seed of this training, for one of prime-rl's parts; place: what else the part is told apart by."""
+        return derive(self.root_seed, "train", self.arm, self.training_seed, "prime-rl", name, *place) % SEEDS
 
 
 def build(spec: Spec, *, until: int, resume: int | None = None) -> keys.Rl:
@@ -64,7 +64,7 @@ def build(spec: Spec, *, until: int, resume: int | None = None) -> keys.Rl:
         ckpt=keys.Checkpoints(interval=part.checkpoint_interval, resume_step=resume),
         tokenizer=keys.Tokenizer(name=str(spec.view)),
         trainer=trainer(spec),
-        orchestrator=orchestrator(spec),
+        orchestrator=orchestrator(spec, resume),
         inference=server(spec, part.port, part.sequence, spec.seed("rollouts"), rank=rlvr.lora_rank),
         # the teacher reads a whole rollout and writes one token more, so it needs room for it
         teacher_inference=server(spec, part.teacher_port, part.sequence + 1, spec.seed("teacher"), rank=None),
@@ -100,8 +100,12 @@ def trainer(spec: Spec) -> keys.Trainer:
     )
 
 
-def orchestrator(spec: Spec) -> keys.Orchestrator:
-    """The orchestrator's part: batches, the student and its frozen teacher, filters, sampling, and our environment."""
+def orchestrator(spec: Spec, resume: int | None = None) -> keys.Orchestrator:
+    """The orchestrator's part: batches, the student and its frozen teacher, filters, sampling, and our environment.
+
+    The environment counts the samples of a case from 0 in every process, so a training that goes on from a step has
+    another seed there: with the same it would ask for the rollouts of its first steps once more.
+    """
     part, rlvr, batch = spec.prime_rl, spec.rlvr, spec.rlvr.prompts * spec.rlvr.group
     lora = keys.StudentLora(
         name=f"{spec.study}-{spec.arm}-seed{spec.training_seed}", rank=rlvr.lora_rank, alpha=rlvr.lora_alpha
@@ -109,7 +113,7 @@ def orchestrator(spec: Spec) -> keys.Orchestrator:
     arguments = {
         "timeout": part.tool_seconds,
         "max_tool_rounds": rlvr.tool_rounds,
-        "seed": spec.seed("environment"),
+        "seed": spec.seed("environment", *([] if resume is None else [resume])),
         **spec.arguments,
     }
     return keys.Orchestrator(
