@@ -62,6 +62,7 @@ def on_gpus(fresh: Checkout, folder: Path) -> Checkout:
     """The laptop study on GPUs, all of it pretended finished but one trial."""
     checkout = fresh.copy_to(folder)
     checkout.edit(LAPTOP, "  max_length: 1024\n", "  max_length: 1024\n  device: cuda\n")
+    checkout.edit(LAPTOP, "  trainer: trl\n", "  trainer: trl\n  lora_rank: 8\n")
     checkout.pretend_finished()
     (checkout.folder / TRIAL).unlink()
     return checkout

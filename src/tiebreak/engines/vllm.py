@@ -64,6 +64,8 @@ def has_output_bias(model: Path) -> bool:
 
     vLLM's own Qwen3 drops the bias of the output projection without a word; transformers' code inside vLLM keeps it.
     """
+    if not (model / "config.json").is_file():
+        return False  # no model: the server says so
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     return config.get("model_type") == "qwen3" and bool(config.get("attention_bias"))
 
