@@ -25,6 +25,7 @@ from tiebreak.digest import json_digest
 from tiebreak.errors import TiebreakError
 from tiebreak.paths import Paths, job_name
 from tiebreak.provenance import described, path_digest, record, surroundings
+from tiebreak.sections.base import RELEASED
 
 Part = TypeVar("Part", bound=BaseModel)
 
@@ -133,7 +134,7 @@ class Job:
 
     def part(self, name: str, model: type[Part]) -> Part:
         """The parameter `name` as the typed section that it is."""
-        return model.model_validate(self.params[name])
+        return model.model_validate(self.params[name], context=None if self.recorded is None else RELEASED)
 
     @cached_property
     def key(self) -> str:

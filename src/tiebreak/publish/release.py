@@ -21,7 +21,9 @@ from tiebreak.publish.packs import write_pack
 from tiebreak.publish.records import LINES, Record, behind, files_of, model_digests, unchanged, write_lines
 from tiebreak.publish.results_tables import write_tables
 from tiebreak.publish.science import science_digest
-from tiebreak.study import Study
+from tiebreak.sections.base import RELEASED
+from tiebreak.study import Study, kind_of
+from tiebreak.study_errors import first_error
 
 FORMAT = 1
 MOST_FILES = 99
@@ -194,15 +196,15 @@ def license_text(study: Study) -> str:
 
 
 def read_study(release: Path) -> Study:
-    """The study of a release. Raises DataError for what is none."""
+    """The study of a release, whatever lies on this machine. Raises DataError for what is none."""
     from pydantic import ValidationError
-
-    from tiebreak.study import kind_of
 
     path = release / "study.json"
     try:
         values = json.loads(path.read_text(encoding="utf-8"))["study"]
-        return kind_of(values, path).model_validate(values)
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        first = str(error).split("\n")[0]
-        raise DataError(f"{path}: is no study of a release ({first}); fetch the release again") from None
+        model = kind_of(values, path)
+        return model.model_validate(values, context=RELEASED)
+    except ValidationError as error:
+        raise DataError(f"{path}: {first_error(error, model)}; fetch the release again") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{path}: is no study of a release ({error}); fetch the release again") from None

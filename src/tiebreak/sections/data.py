@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tiebreak.domains.rust.generator import ATTEMPTS, MOST_ATTEMPTS
 from tiebreak.domains.rust.generator.catalogue import TEMPLATES
-from tiebreak.sections.base import Section
+from tiebreak.sections.base import Section, is_released
 from tiebreak.sections.llm import Llm
 
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
@@ -77,8 +77,10 @@ class Import(Section):
     )
 
     @model_validator(mode="after")
-    def pinned(self) -> Self:
+    def pinned(self, info: ValidationInfo) -> Self:
         """A dataset of the hub is named with its commit, or the study cannot be repeated; a folder need not be."""
+        if is_released(info):
+            return self
         if self.is_folder and self.is_open:
             raise ValueError(
                 f"dataset {self.dataset} is a folder here: leave revision out, or give the folder's digest"

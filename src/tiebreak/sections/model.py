@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
-from tiebreak.sections.base import Section, absent
+from tiebreak.sections.base import Section, absent, is_released
 
 
 class Tiny(Section):
@@ -67,28 +67,28 @@ class Model(Section):
     tiny: Tiny = Field(default_factory=Tiny, description="the model from scratch, where base is tiny", examples=["{}"])
 
     @model_validator(mode="after")
-    def no_adapter(self) -> Self:
+    def no_adapter(self, info: ValidationInfo) -> Self:
         """An adapter is no base: transformers would load the model that it names in its place."""
         config = Path(self.base) / "adapter_config.json"
-        if config.is_file():
+        if not is_released(info) and config.is_file():
             named = json.loads(config.read_text(encoding="utf-8")).get("base_model_name_or_path")
             raise ValueError(f"base {self.base} is an adapter of {named}, not a model; name {named}, or merge the two")
         return self
 
     @model_validator(mode="after")
-    def pinned(self) -> Self:
+    def pinned(self, info: ValidationInfo) -> Self:
         """A model of the hub is named with its commit, or the study cannot be repeated."""
-        if self.base != "tiny" and self.revision is None and not self.is_folder:
+        if not is_released(info) and self.base != "tiny" and self.revision is None and not self.is_folder:
             raise ValueError(
                 f"base {self.base} is no folder here, so it is a model of the hub: name its commit in revision"
             )
         return self
 
     @model_validator(mode="after")
-    def made_as_said(self) -> Self:
+    def made_as_said(self, info: ValidationInfo) -> Self:
         """A folder that has a record was made from the section `tiny` that stands here."""
         record = Path(self.base).parent / "record.json"
-        if self.is_folder and record.is_file():
+        if not is_released(info) and self.is_folder and record.is_file():
             made = json.loads(record.read_text(encoding="utf-8"))["params"]["model"]["tiny"]
             if made != self.tiny.model_dump(mode="json"):
                 raise ValueError(
