@@ -90,13 +90,16 @@ def test_programs_are_told_where_some_ran_and_only_there(folder: Path) -> None:
 
 def test_a_job_that_is_run_again_from_its_record_leaves_none(folder: Path) -> None:
     run(task())
+    theirs = folder / "results/s/work/rule-dense-0/thesis/mine.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("dear data")
     before = {path: path.read_bytes() for path in folder.rglob("*.json")}
     again, recorded = task(), json.loads((folder / "results/s/records/rule-dense-0.json").read_text())
     again.recorded = recorded
     job = run(again, training=True)
     assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before
     assert job.surroundings().items() <= recorded.items() and {"git", "host", "versions"} <= set(job.surroundings())
-    assert not (folder / "results/s/work").exists()
+    assert theirs.read_text() == "dear data", "a record that leads elsewhere must not remove what lies there"
 
 
 def test_a_job_holds_the_gpus_that_it_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

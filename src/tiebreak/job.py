@@ -61,7 +61,8 @@ class Job:
     succeeded, so that a rerun does it again; `keeps_work` leaves it to the job that goes on with it. What a job settles
     for itself and no parameter says (an engine, a trainer, seed streams) it notes in `resolved` for its record.
 
-    A job that is replayed from its record (`snakemake.recorded`) keeps nothing and leaves no record of its own.
+    A job that is replayed from its record (`snakemake.recorded`) keeps nothing, leaves no record of its own, and
+    removes nothing: its folder is the verifier's, and a record is another's word.
     """
 
     def __init__(self, snakemake: Any, *, training: bool = False, keeps_work: bool = False) -> None:
@@ -115,13 +116,14 @@ class Job:
             self.log.close()
 
     def finish(self) -> None:
-        """Keep a training, and write the record."""
-        if self.training and self.recorded is None:
+        """Keep a training, write the record, and remove unfinished work."""
+        if self.recorded is not None:
+            return
+        if self.training:
             keep([Path(path) for _, path in named(self.output)], self.workplace)
-        if self.recorded is None:
-            self.write_record()
-            for path in self.paths.stopped(self.name):
-                path.unlink(missing_ok=True)
+        self.write_record()
+        for path in self.paths.stopped(self.name):
+            path.unlink(missing_ok=True)
         for folder in [*self.spent, *unfinished(self.workplace)]:
             if not (self.keeps_work and folder == self.work):
                 shutil.rmtree(folder, ignore_errors=True)

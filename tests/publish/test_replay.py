@@ -1,5 +1,6 @@
 """A record as a script sees it when its job is run again; a record of a forger leads nowhere."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,3 +50,18 @@ def test_only_rules_of_this_version_are_run(tmp_path: Any) -> None:
     for name in ("../evil", "a/b", ".x", ""):
         with pytest.raises(DataError, match="is no job's name"):
             plain_name(name)
+
+
+@pytest.mark.parametrize("study", ["/tmp/victim", "../up", "a/b", ".x", "", 7, None])
+def test_a_job_works_in_the_folder_of_a_study_only(study: object, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is no study's name"):
+        replay(record(params={"study": study}), tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_record_asks_for_threads_within_reason(tmp_path: Path) -> None:
+    for changes in ({"params": {"study": "s", "threads": 10**9}}, {"environment": {"OMP_NUM_THREADS": "0"}}):
+        with pytest.raises(DataError, match="threads; at most 1024 are given"):
+            Task(record(**changes))
+    with pytest.raises(DataError, match="is no job's name"):
+        Task(record(wildcards={"arm": "../../victim"}))

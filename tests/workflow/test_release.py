@@ -104,6 +104,7 @@ def test_a_forgery_is_found_by_recomputing_though_every_digest_was_made_anew(for
 def test_a_flipped_token_is_found_by_sampling_again(forged: Path, minute: Checkout) -> None:
     """The turn says nothing that a tool would hear, so only the model can tell that it did not write it."""
     flip_token(forged, "results/evals/sft/rep0/rollouts.parquet")
+    remake_records(forged)
     models = folder_of_models(minute, forged.parent / "models")
     found = [v for v in verify(forged, Options(models=models, rerun="sft")) if "rollouts.parquet, sampled" in v.subject]
     assert [v.state for v in found] == ["statistical"], "one character is less than repetitions differ by"

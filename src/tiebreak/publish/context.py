@@ -24,7 +24,10 @@ Progress = Callable[[str], object]
 
 @dataclass
 class Context:
-    """release: the folder as published. place: where results/<study> lies as jobs know it (`paths`)."""
+    """release: the folder as published. place: where results/<study> lies as jobs know it (`paths`).
+
+    sound: whether records, study and files agree as far as was checked; of records that do not, no job is run.
+    """
 
     release: Path
     place: Path
@@ -32,6 +35,7 @@ class Context:
     manifest: manifest.Manifest
     study: Study
     records: list[dict[str, Any]]
+    sound: bool = True
 
     @cached_property
     def parts(self) -> dict[str, Any]:

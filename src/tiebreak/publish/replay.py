@@ -5,6 +5,7 @@ It runs in this process, in a folder that holds the study's results under the pa
 
 import io
 import os
+import re
 import runpy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -13,12 +14,15 @@ from typing import Any
 
 from tiebreak.chain import job_of
 from tiebreak.errors import DataError
+from tiebreak.publish.opened import plain_name
 from tiebreak.publish.records import Record
+from tiebreak.study import NAME
 
 ROOT = Path(__file__).parents[3]
 MADE = "made"
 BORROWED = ("src", "resources")
 """Folders of the repository that jobs read from."""
+MOST_THREADS = 1024
 
 
 class Named:
@@ -69,8 +73,18 @@ class Task:
         self.params, self.wildcards = Named(record["params"]), Named(record["wildcards"])
         self.input = Files(grouped(record["inputs"], ""))
         self.output = Files(grouped(record["outputs"], MADE))
-        self.log = [f"{MADE}/{job_of(record)}.log"]
+        self.log = [f"{MADE}/{plain_name(job_of(record))}.log"]
         self.threads = int(record["environment"]["OMP_NUM_THREADS"] or 1)
+        check_bounds(self)
+
+
+def check_bounds(task: Task) -> None:
+    """Refuse a job that would work outside of a study's folder, or with threads without end. Raises DataError."""
+    study, threads = task.params.get("study"), task.params.get("threads", task.threads)
+    if not isinstance(study, str) or re.fullmatch(NAME, study) is None:
+        raise DataError(f"a record names the study {study!r}, which is no study's name; fetch the release again")
+    if not 1 <= int(threads) <= MOST_THREADS:
+        raise DataError(f"a record asks for {threads} threads; at most {MOST_THREADS} are given")
 
 
 def grouped(items: list[dict[str, str]], under: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tiebreak.errors import DataError
@@ -37,8 +38,7 @@ def verify(release: Path, options: Options) -> Iterator[Verdict]:
 
 def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator[Verdict]]]:
     """All checks, what is cheap and telling first."""
-    yield lambda: check_files.check_jobs(context)
-    yield lambda: check_files.check_records(context)
+    yield lambda: check_told(context)
     yield lambda: check_files.check_science(context)
     yield lambda: check_files.check_models(context, options.models)
     yield lambda: check_files.check_code(context)
@@ -48,13 +48,29 @@ def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator
     yield lambda: check_derived.check_training(context)
     yield lambda: check_derived.check_bands(context)
     yield lambda: check_derived.check_tables(context)
-    yield lambda: check_replays(context, programs=options.regrade is None)
+    yield lambda: run_again(context, partial(check_replays, context, programs=options.regrade is None))
     yield lambda: check_derived.check_card(context)
     yield lambda: check_derived.check_crate(context)
     if options.regrade != 0:
         yield lambda: check_grades(context, options.regrade)
     if options.rerun is not None:
-        yield lambda: check_rerun(context, str(options.rerun), options.models)
+        yield lambda: run_again(context, partial(check_rerun, context, str(options.rerun), options.models))
+
+
+def check_told(context: Context) -> Iterator[Verdict]:
+    """What records say of jobs and files; the context is no longer sound where a verdict fails."""
+    for check in (check_files.check_jobs, check_files.check_records):
+        for verdict in safely(partial(check, context)):
+            context.sound = context.sound and not verdict.fails
+            yield verdict
+
+
+def run_again(context: Context, check: Callable[[], Iterator[Verdict]]) -> Iterator[Verdict]:
+    """The verdicts of a check that runs jobs from their records; forged records may make them do anything."""
+    if context.sound:
+        yield from check()
+    else:
+        yield Verdict("jobs", "not re-run", "their records are not what study.json and the files say: none is run")
 
 
 def safely(check: Callable[[], Iterator[Verdict]]) -> Iterator[Verdict]:

@@ -1,0 +1,46 @@
+"""Verification as a whole: no job of forged records is run, and whatever a check raises is a verdict."""
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tiebreak.publish import check_files
+from tiebreak.publish.context import Context
+from tiebreak.publish.verdicts import Difference, Verdict, differs
+from tiebreak.publish.verify import check_told, run_again
+
+GOOD, BAD = Verdict("x", "bit-exact"), differs("x", Difference("f", "", 1, 2))
+Check = Callable[[Any], Iterator[Verdict]]
+
+
+def saying(verdict: Verdict) -> Check:
+    """A check with this verdict."""
+    return lambda context: iter([verdict])
+
+
+def breaking(context: Any) -> Iterator[Verdict]:
+    """A check that breaks over what it reads."""
+    raise KeyError("outputs")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "records", "ran"),
+    [
+        (saying(GOOD), saying(GOOD), True),
+        (saying(BAD), saying(GOOD), False),
+        (saying(GOOD), saying(BAD), False),
+        (breaking, saying(GOOD), False),
+    ],
+)
+def test_jobs_are_run_only_from_records_that_agree(
+    monkeypatch: pytest.MonkeyPatch, jobs: Check, records: Check, ran: bool
+) -> None:
+    monkeypatch.setattr(check_files, "check_jobs", jobs)
+    monkeypatch.setattr(check_files, "check_records", records)
+    context = cast(Context, SimpleNamespace(sound=True))
+    told = list(check_told(context))
+    assert len(told) == 2 and context.sound == ran == (not any(verdict.fails for verdict in told))
+    again = list(run_again(context, lambda: iter([GOOD])))
+    assert [verdict.state for verdict in again] == ["bit-exact" if ran else "not re-run"]
