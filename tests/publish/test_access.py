@@ -103,6 +103,33 @@ def test_signed_addresses_lose_their_queries(monkeypatch: pytest.MonkeyPatch) ->
     assert first_line(OSError()) == "OSError"
 
 
+MISCOPIED = [
+    "hf_secretone\nhf_secrettwo",
+    "hf_secretone hf_secrettwo",
+    "hf_secretone\u200bhf_secrettwo",
+    "hf_secretone\x7fx",
+]
+
+
+@pytest.mark.parametrize("token", MISCOPIED)
+def test_a_token_that_no_header_can_hold_is_refused_unseen(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(HubError, match="another character that no token has; copy the token once more") as refused:
+        client()
+    assert "secret" not in "".join(traceback.format_exception(refused.value)) and not hub.asked
+    for shown in (token, repr(token), ascii(token), repr(token.encode()), f"Illegal header value b'Bearer {token}'"):
+        assert "secret" not in redacted(f"the client says: {shown}")
+
+
+def test_what_follows_bearer_is_no_text_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", OWNER)
+    assert redacted("authorization: Bearer hf_other, b'Bearer hf_third'") == (
+        "authorization: Bearer $HF_TOKEN b'Bearer $HF_TOKEN'"
+    )
+
+
 def test_the_first_wait_is_never_endless() -> None:
     assert access.wait_of({"Retry-After": "999999"}) == access.LONGEST_WAIT + 1
     assert access.wait_of({"Retry-After": "Wed, 21 Oct 2026"}) == 1

@@ -21,16 +21,22 @@ XET = "HF_HUB_DISABLE_XET"
 TRIES = 5
 LONGEST_WAIT = 600.0
 WAITS = (429, 503)
+PRINTED = re.compile(r"[!-~]+")
+BEARER = re.compile(r"(Bearer\s+)[^\s'\"]+", re.IGNORECASE)
 SIGNED = re.compile(r"(https?://[^\s'\"?]+)\?[^\s'\"]*")
 
 Found = TypeVar("Found")
 
 
 def token() -> str:
-    """The token. Raises HubError where there is none."""
+    """The token. Raises HubError where there is none, or one that no header can hold, without showing it."""
     found = os.environ.get(VARIABLE, "").strip()
     if not found:
         raise HubError(f"{VARIABLE} is not set; publishing needs a token that may write, from the hub's settings")
+    if PRINTED.fullmatch(found) is None:
+        raise HubError(
+            f"{VARIABLE} holds a space, a line break or another character that no token has; copy the token once more"
+        )
     return found
 
 
@@ -59,9 +65,18 @@ class Redaction(logging.Filter):
 
 
 def redacted(text: str) -> str:
-    """A text without the token, and without the queries of addresses, which may be signatures."""
-    secret = os.environ.get(VARIABLE, "").strip()
-    return SIGNED.sub(r"\1?…", text.replace(secret, f"${VARIABLE}") if secret else text)
+    """A text without the token, plain or as Python prints it, without what follows `Bearer`, and without the queries of
+    addresses, which may be signatures."""
+    for secret in spellings(os.environ.get(VARIABLE, "").strip()):
+        text = text.replace(secret, f"${VARIABLE}")
+    return SIGNED.sub(r"\1?…", BEARER.sub(rf"\1${VARIABLE}", text))
+
+
+def spellings(secret: str) -> list[str]:
+    """A secret as a text may hold it, longest first: as it is, as texts and bytes are printed, and word by word."""
+    words = [secret, *(word for word in secret.split() if len(word) >= 8)]  # a shorter one may be any word
+    shown = [form for word in words for form in (word, repr(word)[1:-1], ascii(word)[1:-1], repr(word.encode())[2:-1])]
+    return sorted({form for form in shown if form}, key=len, reverse=True)
 
 
 @contextmanager
