@@ -12,7 +12,7 @@ from tiebreak.domains.rust.rewards import PUBLISHED_TABLES
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.engines.base import Reply
 from tiebreak.publish.context import Context
-from tiebreak.publish.regrade import Told, first_difference
+from tiebreak.publish.regrade import Told, check_grades, first_difference, pick, ruled_out
 from tiebreak.sampling import Plan, play_block
 from tiebreak.seeds import stream
 
@@ -110,3 +110,23 @@ def test_swapped_answers_are_named(played: tuple[Context, list[Told]]) -> None:
     other = next(n for n, item in enumerate(stored) if item.case_id != stored[place].case_id)
     swapped = replace(stored[place], case_id=stored[other].case_id)
     assert first_difference(context, [swapped]) is not None
+
+
+def test_a_sample_is_the_seed_s_and_no_word_of_the_release_moves_it() -> None:
+    assert pick(7, 72_000, 200) == pick(7, 72_000, 200) != pick(8, 72_000, 200)
+    assert len(pick(7, 300, 200)) == 200 and max(pick(7, 300, 200)) < 300
+
+
+def test_each_verification_draws_its_own_seed_and_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tiebreak.publish.regrade.number_of", lambda context: 1000)
+    monkeypatch.setattr("tiebreak.publish.regrade.stored", lambda context: iter(()))
+    context = cast(Context, None)
+    one, other = (next(check_grades(context, 200)).detail for _ in range(2))
+    assert one != other and "drawn with seed " in one
+    assert "drawn with seed 5;" in next(check_grades(context, 200, 5)).detail
+    assert [verdict.subject for verdict in check_grades(context, None)] == ["rollouts played again"]
+
+
+def test_what_a_clean_sample_rules_out_is_told() -> None:
+    assert "fewer than 1.49% of all differ, at 95% confidence" in ruled_out(200)  # 1 - 0.05^(1/200) = 0.01487
+    assert "fewer than 95.00%" in ruled_out(1) and "rules nothing out" in ruled_out(0)

@@ -40,6 +40,9 @@ def register(subparsers: Any) -> None:
         help=f"how many stored rollouts are played again in the sandbox (default: {SAMPLE} drawn at random); "
         "all also runs every case and trace again",
     )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, help="what the rollouts are drawn with (default: a new one, which is printed)"
+    )
     parser.add_argument("--models", metavar="FOLDER", type=Path, help="a folder with a folder for each run's model")
     parser.add_argument(
         "--rerun", metavar="ARM", help="sample repetition 0 of an arm's first run again, with its model"
@@ -70,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.digest:
         return digest(Path(arguments.release))
     release = folder_of(arguments.release, arguments.revision)
-    options = Options(arguments.regrade, arguments.models, arguments.rerun)
+    options = Options(arguments.regrade, arguments.models, arguments.rerun, arguments.seed)
     found: list[Verdict] = []
     for verdict in verify(release, options):
         found.append(verdict)

@@ -4,6 +4,7 @@ Every reply, how it stopped, outcomes, facts, rewards and the grade must come ou
 model wrote is taken as it stands; who wrote it shows a rerun (`publish.rerun`).
 """
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -23,6 +24,7 @@ from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.seeds import stream
 
 BATCH = 256
+SEEDS, CONFIDENCE = 10**9, 0.95
 PROMPT_TOKENS = "prompt_tokens"
 Place = Mapping[str, Any]
 
@@ -52,10 +54,14 @@ class Told:
         return next((place for place, turn in enumerate(self.turns) if turn["role"] == "assistant"), len(self.turns))
 
 
-def check_grades(context: Context, wanted: int | None) -> Iterator[Verdict]:
-    """Play rollouts again: all (None), or as many as `wanted`, drawn with a seed from the release's own digest."""
+def check_grades(context: Context, wanted: int | None, seed: int | None = None) -> Iterator[Verdict]:
+    """Play rollouts again: all (None), or as many as `wanted`, drawn with `seed` (None: with one that nobody knew)."""
     total = number_of(context)
-    picked = range(total) if wanted is None or wanted >= total else pick(context, total, wanted)
+    picked: range | frozenset[int] = range(total)
+    if wanted is not None and wanted < total:
+        seed = secrets.randbelow(SEEDS) if seed is None else seed
+        picked = pick(seed, total, wanted)
+        yield Verdict("sample to play again", "noted", f"drawn with seed {seed}; --seed {seed} draws the same", wanted)
     count, lost, verdict = 0, 0, None
     with tqdm(total=len(picked), desc="played again", unit="rollout", mininterval=1) as bar:
         for batch in batches(told for place, told in enumerate(stored(context)) if place in picked):
@@ -67,6 +73,7 @@ def check_grades(context: Context, wanted: int | None) -> Iterator[Verdict]:
             bar.update(len(batch))
     of = f"of {total} stored, evaluations, probes and trainings"
     of += f"; {lost} cannot be: they ended in an error, or the policy itself answered their calls" if lost else ""
+    of += f"; {ruled_out(count)}" if len(picked) < total else ""
     yield verdict or Verdict("rollouts played again", "bit-exact", f"replies, outcomes, rewards, grades; {of}", count)
 
 
@@ -85,9 +92,17 @@ def number_of(context: Context) -> int:
     return tables + sum(len(group["turns"]) for groups in trainings for group in groups)
 
 
-def pick(context: Context, total: int, wanted: int) -> frozenset[int]:
-    """A random sample of places, the same for the same release."""
-    return frozenset(stream(context.study.root_seed, "regrade", context.manifest.science).sample(range(total), wanted))
+def pick(seed: int, total: int, wanted: int) -> frozenset[int]:
+    """A random sample of places. The seed must not come from the release: who forges it would choose the sample."""
+    return frozenset(stream(seed, "regrade").sample(range(total), wanted))
+
+
+def ruled_out(clean: int) -> str:
+    """What a random sample without a difference says of all: if a share s differed, it came out so with (1 - s)^n."""
+    if not clean:
+        return "none was played, which rules nothing out"
+    share = 1 - (1 - CONFIDENCE) ** (1 / clean)
+    return f"a random sample without a difference: fewer than {share:.2%} of all differ, at {CONFIDENCE:.0%} confidence"
 
 
 def batches(items: Iterable[Told]) -> Iterator[list[Told]]:

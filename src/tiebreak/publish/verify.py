@@ -18,11 +18,13 @@ from tiebreak.publish.verdicts import Difference, Verdict, differs
 @dataclass(frozen=True)
 class Options:
     """regrade: how many rollouts are played again in the sandbox; None is all, and all cases and traces as well.
+    seed: what those are drawn with; None draws one.
     models: a folder with a folder for each run's model. rerun: the arm or run whose repetition 0 is sampled again."""
 
     regrade: int | None = 0
     models: Path | None = None
     rerun: str | None = None
+    seed: int | None = None
 
 
 def verify(release: Path, options: Options) -> Iterator[Verdict]:
@@ -52,7 +54,7 @@ def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator
     yield lambda: check_derived.check_card(context)
     yield lambda: check_derived.check_crate(context)
     if options.regrade != 0:
-        yield lambda: check_grades(context, options.regrade)
+        yield lambda: check_grades(context, options.regrade, options.seed)
     if options.rerun is not None:
         yield lambda: run_again(context, partial(check_rerun, context, str(options.rerun), options.models))
 
