@@ -1,5 +1,6 @@
 """The manifest covers every file of a release but itself, and what the hub puts beside one."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,52 @@ def verdict(release: Path) -> str:
 
 def test_what_is_there_is_what_is_listed(release: Path) -> None:
     (release / ".gitattributes").write_text("*.zip filter=lfs\n")
-    (release / ".cache/huggingface").mkdir(parents=True)
-    (release / ".cache/huggingface/x").write_text("")
+    for name in (".cache/huggingface/CACHEDIR.TAG", ".cache/huggingface/download/tables/a.metadata", ".git/HEAD"):
+        (release / name).parent.mkdir(parents=True, exist_ok=True)
+        (release / name).write_text("")
     assert verdict(release).startswith("bit-exact")
+
+
+@pytest.mark.parametrize(
+    "name", [".cache/x.py", ".cache/huggingface/x.py", ".huggingface/run.sh", ".gitx/a", "a/.git/b"]
+)
+def test_another_file_in_a_hidden_folder_is_named(release: Path, name: str) -> None:
+    (release / name).parent.mkdir(parents=True)
+    (release / name).write_text("")
+    assert verdict(release) == f"differs: {name}: 'there', expected 'absent by manifest.json'"
+
+
+@pytest.mark.parametrize("target", ["/etc", "/etc/hostname", "results", "README.md", "gone"])
+@pytest.mark.parametrize("name", ["all", "results/all"])
+def test_a_link_is_refused_wherever_it_leads(release: Path, name: str, target: str) -> None:
+    (release / name).symlink_to(target)
+    with pytest.raises(DataError, match=rf"{name}: is a link, to {target}; a release holds files"):
+        verdict(release)
+
+
+def test_a_listed_file_may_not_become_a_link(release: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = (release / "results/x.csv").rename(tmp_path_factory.mktemp("other") / "x.csv")
+    (release / "results/x.csv").symlink_to(elsewhere)
+    with pytest.raises(DataError, match=r"results/x\.csv: is a link"):
+        verdict(release)
+
+
+def test_what_is_no_plain_file_is_refused(release: Path) -> None:
+    os.mkfifo(release / "results/pipe")
+    with pytest.raises(DataError, match="results/pipe: is no file"):
+        verdict(release)
+
+
+def test_a_copy_in_the_hub_s_cache_links_to_its_blobs(release: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    cache = tmp_path_factory.mktemp("datasets--a--b")
+    snapshot = cache / "snapshots/c0"
+    (cache / "blobs").mkdir()
+    for number, path in enumerate(sorted(item for item in release.rglob("*") if item.is_file())):
+        blob, place = cache / "blobs" / str(number), snapshot / path.relative_to(release)
+        blob.write_bytes(path.read_bytes())
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(os.path.relpath(blob, place.parent))
+    assert verdict(snapshot).startswith("bit-exact")
 
 
 def test_a_changed_a_missing_and_another_file_are_named(release: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,20 @@ from tiebreak.job import write_json
 
 NAME = "manifest.json"
 FORMAT = 1
-HIDDEN = (".git", ".cache", ".gitattributes", ".huggingface", ".snakemake_timestamp")
-"""What the hub, its client and Snakemake put beside a release."""
+BESIDE = (
+    ".gitattributes",
+    ".snakemake_timestamp",
+    ".git",
+    ".git/*",
+    *(
+        f"{folder}/{name}"
+        for folder in (".cache/huggingface", ".huggingface")
+        for name in (".gitignore", ".gitignore.lock", "CACHEDIR.TAG", "*.metadata", "*.lock", "*.incomplete")
+    ),
+)
+"""What the hub, its client, git and Snakemake put beside a release; nothing reads it."""
+BLOBS = "blobs"
+"""The folder of the hub's cache whose files a downloaded revision (snapshots/COMMIT) links to."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +66,30 @@ def read(release: Path) -> Manifest:
 
 def listed(release: Path) -> Iterator[str]:
     """The paths of all files of a release but the manifest. Raises DataError for a link or another odd thing."""
-    for folder, folders, names in os.walk(release):
-        folders[:] = sorted(name for name in folders if not (Path(folder) == release and name in HIDDEN))
-        for name in sorted(names):
+    blobs = release.resolve().parent.parent / BLOBS
+    for folder, folders, names in os.walk(release, onerror=unreadable):
+        folders.sort()
+        for name in sorted([*names, *(name for name in folders if (Path(folder) / name).is_symlink())]):
             path = Path(folder) / name
             relative = path.relative_to(release).as_posix()
-            if relative not in (NAME, *HIDDEN):
-                yield relative
+            if not any(fnmatchcase(relative, pattern) for pattern in BESIDE):
+                require_plain(path, blobs)
+                if relative != NAME:
+                    yield relative
+
+
+def unreadable(error: OSError) -> None:
+    """Refuse a folder that cannot be listed."""
+    raise DataError(f"{error.filename}: cannot be read ({error.strerror}); fetch the release again") from None
+
+
+def require_plain(path: Path, blobs: Path) -> None:
+    """Refuse what is no plain file: what a link leads to is no part of a release, but for a blob of the hub's cache."""
+    cached = path.is_symlink() and path.resolve().parent == blobs
+    if path.is_symlink() and not cached:
+        raise DataError(f"{path}: is a link, to {os.readlink(path)}; a release holds files, copy what it leads to")
+    if not path.is_file():
+        raise DataError(f"{path}: is no file; a release holds plain files alone, fetch it again")
 
 
 def digests(release: Path) -> dict[str, dict[str, Any]]:
