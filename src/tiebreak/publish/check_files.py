@@ -47,18 +47,18 @@ def check_records(context: Context) -> Iterator[Verdict]:
     """Each result is what the record of its job says, and each job read what the jobs before it made."""
     makers = {item["path"]: (record, item["sha256"]) for record in context.records for item in record["outputs"]}
     known = {path for record in context.records for path in held(context, record)}
+    put = {context.paths.record(job_of(record)) for record in context.records} | set(context.paths.patches.glob("*"))
     for path in sorted(item for item in context.paths.root.rglob("*") if item.is_file()):
-        if path not in known and context.paths.records not in path.parents:
+        if path not in known | put:
             yield differs("records", Difference(context.named(path), "job that made it", "none", "a record"))
             return
     for record in context.records:
-        for difference in [
-            *outputs_apart(context, record),
-            *inputs_apart(record, makers),
-            *other_study(context, record),
-        ]:
+        for difference in [*outputs_apart(context, record), *inputs_apart(record, makers)]:
             yield differs("records", difference)
             return
+    for difference in patches_apart(context):
+        yield differs("records", difference)
+        return
     yield Verdict("records", "bit-exact", "each file is what its job made, each job read what was made", len(known))
 
 
@@ -89,70 +89,17 @@ def inputs_apart(record: Record, makers: Mapping[str, tuple[Record, str]]) -> It
             yield Difference(item["path"], f"SHA-256 that {job_of(record)} read", item["sha256"], expected)
 
 
-def other_study(context: Context, record: Record) -> Iterator[Difference]:
-    """Parameters of a job that are not the study's; a key that its version did not have yet is none of them."""
-    for name, expected in expected_params(context, record).items():
-        found = record["params"].get(name, expected)
-        if not contained(found, expected):
-            yield Difference(f"records.jsonl, {job_of(record)}", f"params.{name}", found, f"{expected} by study.json")
-
-
-def contained(found: Any, expected: Any) -> bool:
-    """Whether a value is the expected one, but for keys that it lacks."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        return all(key in expected and contained(value, expected[key]) for key, value in found.items())
-    return bool(found == expected)
-
-
-def expected_params(context: Context, record: Record) -> dict[str, Any]:
-    """What the parameters of a job must be by the study, as far as it settles them."""
-    study, parts = context.study, context.parts
-    arms, data = parts["arms"], parts["data"]
-    arm = record["wildcards"].get("arm") or record["wildcards"].get("run", "").rpartition("-seed")[0]
-    sections = {name: parts[name] for name in ("statistics", "toolbox", "model", "evaluation", "probe", "sft", "rlvr")}
-    per_run = {arm: arms[arm]} if arm in arms else {}
-    shapes = per_run if "run" in record["wildcards"] else arms
-    return sections | {
-        "study": study.name,
-        "domain": study.domain,
-        "root_seed": study.root_seed,
-        "arms": list(study.arms),
-        "arm": arms.get(arm),
-        "shapes": shapes,
-        "k": study.evaluation.k,
-        "max_tied": parts["rlvr"]["trial"]["max_tied"],
-        "drifting": study.drifting,
-        "source": data["source"],
-        "splits": data["splits"],
-        "leakage": data["leakage"],
-        "detours": data.get("detours"),
-        "system_message": parts["model"]["system_message"],
-        "rlvr_system_message": parts["rlvr"].get("system_message"),
-        "epochs": parts["sft"]["epochs"],
-    }
-
-
-def check_jobs(context: Context) -> Iterator[Verdict]:
-    """Every evaluation, probe, training and gate that the study asks for has its record, and no other run is there."""
-    study, root = context.study, f"results/{context.study.name}"
-    wanted = {f"{root}/evals/{run}/rep{rep}/rollouts.parquet" for run in study.runs for rep in study.repetitions}
-    wanted |= {f"{root}/probes/{run}/rollouts.parquet" for run in study.runs}
-    places = {
-        run: f"{root}/{context.paths.training(run).relative_to(context.paths.root)}" for run in study.trained_runs
-    }
-    wanted |= {
-        f"{place}/{name}" for place in places.values() for name in ("groups.jsonl", "steps.jsonl", "decision.json")
-    }
-    found = {path for path in context.outputs() if path.endswith(("rollouts.parquet", "groups.jsonl", "steps.jsonl"))}
-    missing = sorted(wanted - set(context.outputs()))
-    runs = {path for path in found if "/shards/" not in path}  # those are parts of an evaluation that is wanted whole
-    extra = sorted(path for path in runs - wanted if "/evals/" in path or "/arms/" in path)
-    for path, here, there in [*((p, "absent", "there") for p in missing), *((p, "there", "absent") for p in extra)]:
-        yield differs("runs and repetitions", Difference(path, "", here, f"{there} by study.json"), len(wanted))
-        return
-    yield Verdict(
-        "runs and repetitions", "bit-exact", "all that study.json asks for are there, and no other", len(wanted)
-    )
+def patches_apart(context: Context) -> Iterator[Difference]:
+    """Patches of the code that are not what their names say, that no record names, or that a record misses."""
+    patches = [record["git"].get("patch") for record in context.records]
+    named = {f"{patch['sha256']}.patch" for patch in patches if patch and patch["kept"]}
+    found = {path.name: path for path in sorted(context.paths.patches.glob("*"))}
+    for name in sorted(named ^ found.keys()):
+        here, there = ("there" if name in side else "absent" for side in (found.keys(), named))
+        yield Difference(f"patches/{name}", "", here, f"{there} by the records")
+    for name, path in found.items():
+        if (digest := file_digest(path)) != path.stem:
+            yield Difference(f"patches/{name}", "SHA-256", digest, path.stem)
 
 
 def check_models(context: Context, folder: Path | None) -> Iterator[Verdict]:

@@ -9,6 +9,7 @@ from tiebreak.chain import job_of, records_behind
 from tiebreak.errors import DataError
 from tiebreak.paths import Paths, run_name
 from tiebreak.provenance import path_digest
+from tiebreak.publish.wanted import TOOLS
 
 Record = Mapping[str, Any]
 LINES = "records.jsonl"
@@ -32,15 +33,16 @@ def behind(paths: Paths) -> Sequence[Record]:
 def made(record: Record) -> dict[str, str]:
     """The outputs of a job that a release holds, by path, with the digest that the record says.
 
-    Left out are weights, which have repositories of their own, the viewer's data, made anew from the rollouts, and the
-    shards of an evaluation, which its own tables hold.
+    Left out are weights, which have repositories of their own, the viewer's data, made anew from the rollouts, the
+    shards of an evaluation, which its own tables hold, and what says that a tool is installed.
     """
     return {item["path"]: item["sha256"] for item in record["outputs"] if not is_left_out(record, item["name"])}
 
 
 def is_left_out(record: Record, name: str) -> bool:
     """Whether an output is no part of a release."""
-    return name == "model" or record["rule"] == "shard" or (record["rule"] == "report" and name == "rollouts")
+    made_beside = record["rule"] in ("shard", *TOOLS) or (record["rule"] == "report" and name == "rollouts")
+    return name == "model" or made_beside
 
 
 def files_of(path: Path) -> list[Path]:

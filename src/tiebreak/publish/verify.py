@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tiebreak.errors import DataError
 from tiebreak.publish import check_derived, check_files, manifest
+from tiebreak.publish.check_jobs import check_jobs
 from tiebreak.publish.check_replays import check_replays
 from tiebreak.publish.check_rollouts import check_rollouts
 from tiebreak.publish.context import Context, opening
@@ -61,7 +62,7 @@ def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator
 
 def check_told(context: Context) -> Iterator[Verdict]:
     """What records say of jobs and files; the context is no longer sound where a verdict fails."""
-    for check in (check_files.check_jobs, check_files.check_records):
+    for check in (check_jobs, check_files.check_records):
         for verdict in safely(partial(check, context)):
             context.sound = context.sound and not verdict.fails
             yield verdict
