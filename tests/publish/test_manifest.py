@@ -1,6 +1,7 @@
 """The manifest covers every file of a release but itself, and what the hub puts beside one."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,19 @@ def test_a_copy_in_the_hub_s_cache_links_to_its_blobs(release: Path, tmp_path_fa
 
 def test_a_changed_a_missing_and_another_file_are_named(release: Path) -> None:
     (release / "results/x.csv").write_text("a\n2\n")
-    assert verdict(release).startswith("differs: results/x.csv: SHA-256 is ")
+    assert verdict(release).startswith("differs: results/x.csv: SHA-256 and size is ")
     (release / "results/x.csv").unlink()
     assert verdict(release) == "differs: results/x.csv: 'absent', expected 'there by manifest.json'"
     (release / "results/x.csv").write_text("a\n1\n")
     (release / "results/.hidden").write_text("")
     assert verdict(release) == "differs: results/.hidden: 'there', expected 'absent by manifest.json'"
+
+
+def test_a_forged_size_is_named(release: Path) -> None:
+    found = manifest.read(release)
+    sizes = {name: {**said, "bytes": 7} for name, said in found.files.items()}
+    manifest.write(release, replace(found, files=sizes))
+    assert verdict(release).startswith("differs: README.md: SHA-256 and size is ")
 
 
 def test_what_is_no_manifest_is_refused(tmp_path: Path) -> None:

@@ -23,13 +23,12 @@ def check_manifest(release: Path, found: manifest.Manifest) -> Iterator[Verdict]
         yield differs("files", Difference(name, "", here, f"{there} by manifest.json"))
         return
     for name, said in found.files.items():
-        digest = file_digest(release / name)
-        if digest != said["sha256"]:
-            yield differs("files", Difference(name, "SHA-256", digest, said["sha256"]), len(names))
+        whole = {"sha256": file_digest(release / name), "bytes": (release / name).stat().st_size}
+        if whole != said:
+            yield differs("files", Difference(name, "SHA-256 and size", whole, said), len(names))
             return
-    yield Verdict(
-        "files", "bit-exact", "each is in manifest.json with its SHA-256, and nothing else is there", len(names)
-    )
+    detail = "each is in manifest.json with its SHA-256 and size, and nothing else is there"
+    yield Verdict("files", "bit-exact", detail, len(names))
 
 
 def check_science(context: Context) -> Iterator[Verdict]:

@@ -17,6 +17,7 @@ from tiebreak.chat import Message
 from tiebreak.domains.reading import Reader, Reading, StoredRollout
 from tiebreak.errors import DataError
 from tiebreak.paths import parse_run
+from tiebreak.publish.check_stopped import stops
 from tiebreak.publish.context import Context
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.sampling import prompts_of, spread
@@ -65,9 +66,9 @@ def sampled(context: Context) -> list[Sampled]:
     study, paths = context.study, context.paths
     cases = list(context.cases.values())
     holdout, pool = (prompts_of(paths.prompts(name), cases) for name in ("holdout", "pool"))
-    found = []
+    found, without = [], stops(context)
     for run in study.runs:
-        stopped = (paths.model(run) / "stopped.json").exists()
+        stopped = run in without
         for rep in study.repetitions:
             whole = Sampled(paths.rollouts(run, rep), run, ("eval", rep), rep, holdout, study.evaluation.k, stopped)
             found.append(whole)

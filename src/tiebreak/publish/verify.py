@@ -10,6 +10,8 @@ from tiebreak.publish import check_derived, check_files, manifest
 from tiebreak.publish.check_jobs import check_jobs
 from tiebreak.publish.check_replays import check_replays
 from tiebreak.publish.check_rollouts import check_rollouts
+from tiebreak.publish.check_stopped import check_stopped
+from tiebreak.publish.check_whole import check_whole
 from tiebreak.publish.context import Context, opening
 from tiebreak.publish.regrade import check_grades
 from tiebreak.publish.rerun import check_rerun
@@ -41,10 +43,12 @@ def verify(release: Path, options: Options) -> Iterator[Verdict]:
 
 def checks(context: Context, options: Options) -> Iterator[Callable[[], Iterator[Verdict]]]:
     """All checks, what is cheap and telling first."""
+    yield lambda: check_whole(context)
     yield lambda: check_told(context)
     yield lambda: check_files.check_science(context)
     yield lambda: check_files.check_models(context, options.models)
     yield lambda: check_files.check_code(context)
+    yield lambda: check_stopped(context)
     yield lambda: check_rollouts(context)
     yield lambda: check_derived.check_summaries(context)
     yield lambda: check_derived.check_decisions(context)
