@@ -104,6 +104,29 @@ def test_a_forged_field_is_named(played: tuple[Context, list[Told]], field: str,
     assert found is not None and found.field.endswith(field) and found.place == stored[place].place
 
 
+def as_error(item: Told, turns: int) -> Told:
+    """The first turns of a rollout, stored as one that ended in an infrastructure error."""
+    outcome = dict(item.outcome) | {"graded": None}
+    return replace(item, stop="error", turns=item.turns[:turns], outcome=outcome, rewards={})
+
+
+def test_a_failure_that_is_stored_as_an_error_is_named(played: tuple[Context, list[Told]]) -> None:
+    context, stored = played
+    item = stored[best(stored)]
+    found = first_difference(context, [as_error(item, len(item.turns))])
+    assert found is not None and (found.field, found.found, found.expected) == ("stop", "error", "final")
+
+
+def test_an_error_on_the_way_comes_out_as_far_as_it_goes(played: tuple[Context, list[Told]]) -> None:
+    context, stored = played
+    item = stored[best(stored)]
+    last = max(n for n, turn in enumerate(item.turns) if turn["role"] == "tool")
+    assert first_difference(context, [as_error(item, last + 1), as_error(item, last)]) is None
+    forged = forge_turn(as_error(item, last + 1), "tool", "status: ", "status: x")
+    found = first_difference(context, [forged])
+    assert found is not None and found.field.endswith("content")
+
+
 def test_swapped_answers_are_named(played: tuple[Context, list[Told]]) -> None:
     context, stored = played
     place = best(stored)

@@ -2,7 +2,7 @@
 of every turn, and what their turns and facts say that they came to and are paid."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from tqdm import tqdm
 from tiebreak import tables
 from tiebreak.audits.stored import digest
 from tiebreak.chat import Message
+from tiebreak.domains.base import Domain
 from tiebreak.domains.reading import Reader, Reading, StoredRollout
 from tiebreak.errors import DataError
 from tiebreak.paths import parse_run
@@ -44,6 +45,7 @@ class Sampled:
     """What one table of rollouts must hold: `samples` of every prompt, drawn from the seeds of `stream`.
 
     budgets: of calls, each sampled anew and one after the other in the table; () is the toolbox's own, once.
+    tool_rounds: how many turns with calls a conversation has at most.
     """
 
     path: Path
@@ -54,6 +56,7 @@ class Sampled:
     samples: int
     stopped: bool = False
     budgets: tuple[int, ...] = ()
+    tool_rounds: int = 0
 
     @property
     def rows(self) -> int:
@@ -77,9 +80,10 @@ def sampled(context: Context) -> list[Sampled]:
         if held := context.budgets:
             under = Sampled(paths.budgets(run), run, ("eval", 0), 0, holdout, study.evaluation.k, stopped, held)
             found.append(under)
+    found = [replace(plan, tool_rounds=study.evaluation.tool_rounds) for plan in found]
     if study.rlvr.pool is not None:
-        path = paths.root / "probes" / "bands" / "rollouts.parquet"
-        found.append(Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples))
+        path, rounds = paths.root / "probes" / "bands" / "rollouts.parquet", study.rlvr.tool_rounds
+        found.append(Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples, tool_rounds=rounds))
     return found
 
 
@@ -113,7 +117,7 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
     problem = partial(Difference, name)
     if not plan.path.is_file():
         return differs(name, problem("", "absent", "a table of rollouts"))
-    expected = keys(plan)
+    expected, errors = keys(plan), 0
     try:
         schema = stored(tables.rollouts(context.domain.facts))
         for column, kind, right in columns_apart(pq.read_schema(plan.path), schema):
@@ -126,12 +130,15 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
                 return differs(name, problem("rollout", f"case {row['case_id']}, sample {row['sample']}", key, place))
             for field, found, right in fields(context, plan, row, wanted, read):
                 return differs(name, problem(field, found, right, place), plan.rows)
+            errors += row["stop"] == "error"
             bar.update()
     except (OSError, DataError, ValueError) as error:
         return differs(name, problem("table", str(error), "a table that can be read"))
     if (left := next(expected, None)) is not None:
         return differs(name, problem("rollout", "absent", f"case {left.case.case_id}, sample {left.sample}"), plan.rows)
-    return Verdict(name, "bit-exact", "who, prompts, seeds of every turn, outcomes and rewards", plan.rows)
+    detail = "who, prompts, seeds of every turn, outcomes and rewards"
+    detail += f"; {errors} of {plan.rows} ended in an error, which counts nowhere" if errors else ""
+    return Verdict(name, "bit-exact", detail, plan.rows)
 
 
 def stored(schema: pa.Schema) -> pa.Schema:
@@ -177,6 +184,7 @@ def fields(context: Context, plan: Sampled, row: Row, wanted: Key, read: Reading
         counted(row),
         outcomes(row, told),
         rewards(plan, row, told),
+        broken(context.domain, plan, row, wanted),
     ):
         yield from ((name, found, right) for name, found, right in pairs if found != right)
 
@@ -217,8 +225,7 @@ def counted(row: Row) -> Iterator[Field]:
     """Tokens of the turns against their sum, and truncation against how it stopped."""
     own = [turn["tokens"] or 0 for turn in row["turns"] if turn["role"] == "assistant"]
     yield "new_tokens", row["new_tokens"], sum(own)
-    if row["stop"] != "error":
-        yield "truncated", row["truncated"], row["stop"] == "tokens"
+    yield "truncated", row["truncated"], row["stop"] == "tokens"
 
 
 def outcomes(row: Row, told: Reading) -> Iterator[Field]:
@@ -227,6 +234,19 @@ def outcomes(row: Row, told: Reading) -> Iterator[Field]:
     if row["stop"] != "error":
         yield "valid", row["valid"], told.valid
         yield "success", row["success"], told.success
+
+
+def broken(domain: Domain, plan: Sampled, row: Row, wanted: Key) -> Iterator[Field]:
+    """How a rollout in error ended; its last turn must not end it by itself, or a failure would count nowhere."""
+    own = [turn["content"] for turn in row["turns"] if turn["role"] == "assistant"]
+    if row["stop"] != "error" or not own:
+        return
+    left = max(0, plan.tool_rounds - (len(own) - 1))
+    episode = domain.episode(wanted.case, wanted.messages, tool_rounds=left)
+    episode.act(own[-1])
+    ended = episode.stop
+    episode.halt(ended or "error")
+    yield "stop", "error", ended or "error"
 
 
 def rewards(plan: Sampled, row: Row, told: Reading) -> Iterator[Field]:

@@ -62,17 +62,19 @@ def check_grades(context: Context, wanted: int | None, seed: int | None = None) 
         seed = secrets.randbelow(SEEDS) if seed is None else seed
         picked = pick(seed, total, wanted)
         yield Verdict("sample to play again", "noted", f"drawn with seed {seed}; --seed {seed} draws the same", wanted)
-    count, lost, verdict = 0, 0, None
+    count, lost, broken, verdict = 0, 0, 0, None
     with tqdm(total=len(picked), desc="played again", unit="rollout", mininterval=1) as bar:
         for batch in batches(told for place, told in enumerate(stored(context)) if place in picked):
-            ended = [told for told in batch if told.stop != "error" and not needs_policy(context, told)]
-            if (difference := first_difference(context, ended)) is not None:
+            again = [told for told in batch if not needs_policy(context, told)]
+            if (difference := first_difference(context, again)) is not None:
                 verdict = differs("rollouts played again", difference, count)
                 break
-            count, lost = count + len(ended), lost + len(batch) - len(ended)
+            count, lost = count + len(again), lost + len(batch) - len(again)
+            broken += sum(told.stop == "error" for told in again)
             bar.update(len(batch))
     of = f"of {total} stored, evaluations, probes and trainings"
-    of += f"; {lost} cannot be: they ended in an error, or the policy itself answered their calls" if lost else ""
+    of += f"; {broken} ended in an error, as far as they go" if broken else ""
+    of += f"; {lost} cannot be: the policy itself answered their calls" if lost else ""
     of += f"; {ruled_out(count)}" if len(picked) < total else ""
     yield verdict or Verdict("rollouts played again", "bit-exact", f"replies, outcomes, rewards, grades; {of}", count)
 
@@ -115,11 +117,18 @@ def batches(items: Iterable[Told]) -> Iterator[list[Told]]:
 def stored(context: Context) -> Iterator[Told]:
     """Every stored rollout of the study."""
     for plan in sampled(context):
-        rounds = context.study.rlvr.tool_rounds if plan.stream[0] == "bands" else context.study.evaluation.tool_rounds
         for row in rows(plan.path):
             place = {"run": plan.run, "repetition": plan.repetition, "case": row["case_id"], "sample": row["sample"]}
             outcome = {name: row[name] for name in ("valid", "success", "graded", "facts")}
-            shared = (context.named(plan.path), place, row["case_id"], row["turns"], rounds, row["stop"], outcome)
+            shared = (
+                context.named(plan.path),
+                place,
+                row["case_id"],
+                row["turns"],
+                plan.tool_rounds,
+                row["stop"],
+                outcome,
+            )
             yield Told(
                 *shared, dict(row["rewards"]), {}, (row["facts"] or {}).get("most_calls") if plan.budgets else None
             )
@@ -158,15 +167,20 @@ def first_difference(context: Context, batch: Sequence[Told]) -> Difference | No
 
 
 def apart(context: Context, told: Told, episode: Episode, anew: Mapping[str, Any]) -> Iterator[Field]:
-    """The fields of a rollout that came out otherwise: stored, then anew."""
+    """The fields of a rollout that came out otherwise: stored, then anew.
+
+    One in error has no outcome: its turns must come out as far as they go, and must not end it by themselves.
+    """
     for number, (one, other) in enumerate(zip(told.turns, padded(episode.messages, len(told.turns)), strict=False)):
         for name in ("role", "content"):
             if one[name] != other[name]:
                 yield f"turns[{number}].{name}", one[name], other[name]
-    if len(episode.messages) != len(told.turns):
-        yield "turns", len(told.turns), len(episode.messages)
     if told.stop != anew["stop"]:
         yield "stop", told.stop, anew["stop"]
+    if told.stop == "error":
+        return
+    if len(episode.messages) != len(told.turns):
+        yield "turns", len(told.turns), len(episode.messages)
     for name, value in told.outcome.items():
         right = plain(context, anew[name]) if name == "facts" else anew[name]
         if value != right:
