@@ -58,7 +58,7 @@ def in_pack(release: Path, name: str, change: Callable[[Path], object]) -> None:
     pack, place = release / "results" / f"{name.split('/')[0]}.zip", release.parent / "unpacked"
     members = unpack(pack, place)
     change(place / name)
-    write_pack(pack, place, [member for member in members if (place / member).exists()])
+    write_pack(pack, place, [item for item in dict.fromkeys([*members, name]) if (place / item).exists()])
     shutil.rmtree(place)
 
 
@@ -154,6 +154,31 @@ def raise_number(path: Path) -> None:
     path.write_text("\n".join([head, ",".join(cells), rest]), encoding="utf-8")
 
 
+def only(records: list[Row], rule: str) -> Row:
+    return next(record for record in records if record["rule"] == rule)
+
+
+def hang_on(records: list[Row]) -> None:
+    """The analysis becomes the work of a job that is not run again."""
+    analysis = only(records, "analysis")
+    only(records, "tokens")["outputs"] += analysis["outputs"]
+    records.remove(analysis)
+
+
+def feed(records: list[Row]) -> None:
+    """The analysis read a table that no job made."""
+    only(records, "analysis")["inputs"][-1]["path"] = "results/minute/records/x.parquet"
+
+
+def forget(records: list[Row]) -> None:
+    only(records, "analysis")["params"]["statistics"] = {}
+
+
+def stop(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"gate": "trial", "reason": "all groups tie"}\n', encoding="utf-8")
+
+
 def rows_of(name: str, change: Callable[[list[Row]], list[Row]]) -> Callable[[Path], None]:
     return lambda release: edit_rows(release / name, change)
 
@@ -207,6 +232,10 @@ CORRUPTIONS: dict[str, Callable[[Path], object]] = {
     "edited decision": member("arms/dense/seed0/decision.json", lambda path: edit_json(path, forge_decision)),
     "edited gate": member("gates/ties/dense.json", lambda path: edit_json(path, forge_tie)),
     "edited summary": member("evals/dense-seed0/rep1/summary.json", lambda path: edit_json(path, more_graded)),
+    "outputs hung on another job": lambda release: edit_lines(release / "records.jsonl", hang_on),
+    "input that nothing made": lambda release: edit_lines(release / "records.jsonl", feed),
+    "settings left out": lambda release: edit_lines(release / "records.jsonl", forget),
+    "run made to disappear": member("arms/dense/seed0/model/stopped.json", stop),
     "added file": lambda release: (release / "results" / "more.csv").write_text("a\n1\n"),
 }
 
