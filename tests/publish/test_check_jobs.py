@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from tiebreak.chain import job_of
 from tiebreak.digest import file_digest
 from tiebreak.paths import Paths
 from tiebreak.publish.check_files import patches_apart
@@ -16,7 +17,6 @@ from tiebreak.publish.check_jobs import READS, jobs_apart
 from tiebreak.publish.context import Context
 from tiebreak.publish.wanted import TOOLS, wanted_jobs
 from tiebreak.publish.wanted_params import DIGESTS, OF_RULE, wanted_params
-from tiebreak.report.jobs import job_of
 from tiebreak.study import Study, load
 
 Record = dict[str, Any]

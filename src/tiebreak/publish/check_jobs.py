@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tiebreak.chain import job_of
 from tiebreak.publish.context import Context
 from tiebreak.publish.records import LINES, Record
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.publish.wanted import TOOLS, Wanted, wanted_jobs
 from tiebreak.publish.wanted_params import DIGESTS, OF_RULE, chosen_params, wanted_params
-from tiebreak.report.jobs import job_of
 from tiebreak.study import Study
 
 OUTSIDE = {
