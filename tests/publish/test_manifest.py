@@ -1,5 +1,6 @@
 """The manifest covers every file of a release but itself, and what the hub puts beside one."""
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +98,19 @@ def test_a_forged_size_is_named(release: Path) -> None:
 def test_what_is_no_manifest_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not found; name the folder of a release"):
         manifest.read(tmp_path)
-    for text in ("[]", "{", '{"format": 1}', '{"format": 2}'):
+    told = json.dumps({"format": 1, "study": "s", "commit": None, "root_seed": 7, "science": "d"})[:-1]
+    for text in (
+        "[]",
+        "{",
+        '{"format": 1}',
+        '{"format": 2}',
+        "[" * 200_000,
+        told + ', "files": 7, "models": {}}',
+        told + ', "files": {"a": "x"}, "models": {}}',
+        told + ', "files": {"a": {"sha256": "x"}}, "models": {}}',
+        told + ', "files": {}, "models": {"sft": 7}}',
+        told + ', "files": {}, "files": {}, "models": {}}',
+    ):
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(DataError, match=r"manifest\.json: is "):
             manifest.read(tmp_path)

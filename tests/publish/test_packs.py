@@ -51,3 +51,26 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be unpacked"):
         unpack(tmp_path / "p.zip", tmp_path)
     assert (tmp_path / "a").read_text() == "mine"
+
+
+@pytest.mark.parametrize("damage", ["flipped", "encrypted"])
+def test_a_pack_that_cannot_be_read_is_named(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "a").write_text("words " * 100)
+    write_pack(tmp_path / "p.zip", tmp_path, ["a"])
+    raw = bytearray((tmp_path / "p.zip").read_bytes())
+    if damage == "encrypted":
+        raw[6] |= 1
+        raw[raw.find(b"PK\x01\x02") + 8] |= 1
+    else:
+        raw[33:45] = bytes(255 - byte for byte in raw[33:45])
+    (tmp_path / "p.zip").write_bytes(raw)
+    with pytest.raises(DataError, match=r"p\.zip: cannot be unpacked \("):
+        unpack(tmp_path / "p.zip", tmp_path / "out")
+
+
+def test_a_member_under_a_member_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+        archive.writestr("a", "1")
+        archive.writestr("a/b", "2")
+    with pytest.raises(DataError, match=r"p\.zip: cannot be unpacked"):
+        unpack(tmp_path / "p.zip", tmp_path / "out")

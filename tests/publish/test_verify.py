@@ -1,15 +1,18 @@
 """Verification as a whole: no job of forged records is run, and whatever a check raises is a verdict."""
 
+import zlib
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from jinja2 import UndefinedError
 
+from tiebreak.errors import BlueprintError, SandboxError
 from tiebreak.publish import check_files
 from tiebreak.publish.context import Context
 from tiebreak.publish.verdicts import Difference, Verdict, differs
-from tiebreak.publish.verify import check_told, run_again
+from tiebreak.publish.verify import check_told, run_again, safely
 
 GOOD, BAD = Verdict("x", "bit-exact"), differs("x", Difference("f", "", 1, 2))
 Check = Callable[[Any], Iterator[Verdict]]
@@ -44,3 +47,22 @@ def test_jobs_are_run_only_from_records_that_agree(
     assert len(told) == 2 and context.sound == ran == (not any(verdict.fails for verdict in told))
     again = list(run_again(context, lambda: iter([GOOD])))
     assert [verdict.state for verdict in again] == ["bit-exact" if ran else "not re-run"]
+
+
+@pytest.mark.parametrize(
+    "problem", [zlib.error("x"), RuntimeError("x"), RecursionError("x"), UndefinedError("x"), BlueprintError("x")]
+)
+def test_whatever_a_file_makes_a_check_raise_is_a_verdict(problem: Exception) -> None:
+    (verdict,) = safely(lambda: raising(problem))
+    assert verdict.fails and verdict.detail.startswith("release: ") and "x" in verdict.detail
+
+
+def test_what_this_machine_lacks_says_nothing_of_a_release() -> None:
+    with pytest.raises(SandboxError):
+        list(safely(lambda: raising(SandboxError("no bubblewrap"))))
+
+
+def raising(problem: Exception) -> Iterator[Verdict]:
+    """A check that raises."""
+    raise problem
+    yield

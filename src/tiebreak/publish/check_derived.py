@@ -22,6 +22,7 @@ from tiebreak.publish.context import Context
 from tiebreak.publish.differences import NEAR, compared, walk
 from tiebreak.publish.records import files_of
 from tiebreak.publish.release import about, put_tables
+from tiebreak.publish.strict import parsed
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.sampling import Plan
 from tiebreak.training.pool import band_rows
@@ -38,7 +39,7 @@ def check_summaries(context: Context) -> Iterator[Verdict]:
         for repetition in study.repetitions:
             plan = Plan(study.root_seed, ("eval", repetition), arm, seed, repetition, study.evaluation.k, 1, 1)
             path = context.paths.evaluation(run, repetition) / "summary.json"
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = parsed(path.read_text(encoding="utf-8"))
             rows = tables.read_table(context.paths.rollouts(run, repetition), OUTCOMES).to_pylist()
             yield equal(context.named(path), found, summary(plan, rows, stopped=stop_reason(context, run)))
 

@@ -1,6 +1,5 @@
 """The manifest of a release: every file with its SHA-256, the science digest, and the digests of the models."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 from tiebreak.digest import file_digest
 from tiebreak.errors import DataError
 from tiebreak.job import write_json
+from tiebreak.publish.strict import parsed
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -52,16 +52,28 @@ def read(release: Path) -> Manifest:
     """The manifest of a release. Raises DataError where there is none, or another format."""
     path = release / NAME
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parsed(path.read_text(encoding="utf-8"))
         if values.pop("format") != FORMAT:
             raise DataError(
                 f"{path}: is not of format {FORMAT}, which this version reads; use the version that wrote it"
             )
-        return Manifest(**values)
+        found = Manifest(**values)
+        require_entries(found)
+        return found
     except FileNotFoundError:
         raise DataError(f"{path}: not found; name the folder of a release (it holds {NAME}) or its dataset") from None
     except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
         raise DataError(f"{path}: is no manifest of a release ({error}); fetch the release again") from None
+
+
+def require_entries(found: Manifest) -> None:
+    """Refuse files and models that are told otherwise than `Manifest` says. Raises ValueError."""
+    for name, item in found.files.items():
+        if not isinstance(item, dict) or item.keys() != {"sha256", "bytes"}:
+            raise ValueError(f"files.{name} is {item!r}; SHA-256 and bytes are expected")
+    for run, model in found.models.items():
+        if not isinstance(model, dict) or not {"digest", "files"} <= model.keys() <= {"digest", "files", "repo"}:
+            raise ValueError(f"models.{run} is {model!r}; digest, files and repo are expected")
 
 
 def listed(release: Path) -> Iterator[str]:

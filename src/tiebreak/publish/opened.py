@@ -1,6 +1,5 @@
 """A release as the folder of results that it was made of: open files linked, packs unpacked, records in place."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +11,7 @@ from tiebreak.job import write_json
 from tiebreak.paths import Paths
 from tiebreak.publish.packs import unpack
 from tiebreak.publish.records import LINES
+from tiebreak.publish.strict import parsed
 
 RESULTS = "results"
 
@@ -36,11 +36,16 @@ def put(source: Path, target: Path, *, copies: bool) -> None:
     """One open file."""
     if target.exists():
         raise DataError(f"{source}: stands in a pack as well; a release holds a file once")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if copies:
-        shutil.copyfile(source, target)
-    else:
-        target.symlink_to(source.resolve())
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if copies:
+            shutil.copyfile(source, target)
+        else:
+            target.symlink_to(source.resolve())
+    except OSError as error:
+        raise DataError(
+            f"{source}: cannot be put to {target} ({error}); is it under another file, is there room?"
+        ) from None
 
 
 def read_records(release: Path) -> list[dict[str, Any]]:
@@ -52,9 +57,9 @@ def read_records(release: Path) -> list[dict[str, Any]]:
         raise DataError(f"{path}: cannot be read ({error}); fetch the release again") from None
     for number, line in enumerate(lines, 1):
         try:
-            found.append(json.loads(line))
+            found.append(parsed(line))
             row(found[-1])
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise DataError(f"{path}: line {number}: no record of a job ({error!r}); fetch the release again") from None
     return found
 
@@ -71,6 +76,6 @@ def put_records(release: Path, paths: Paths) -> list[dict[str, Any]]:
 
 def plain_name(job: str) -> str:
     """The name of a job if it can name a file. Raises DataError if not."""
-    if re.fullmatch(r"[A-Za-z0-9_.-]+", job) is None or job.startswith("."):
+    if re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", job) is None or job.startswith("."):
         raise DataError(f"{LINES}: {job!r} is no job's name; fetch the release again")
     return job

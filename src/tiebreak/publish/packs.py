@@ -1,6 +1,8 @@
 """Many small files as one: a zip whose bytes depend on its members' names and bytes alone."""
 
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -10,6 +12,8 @@ MOMENT = (1980, 1, 1, 0, 0, 0)
 UNIX, PLAIN_FILE = 3, 0o100644 << 16
 MOST_BYTES = 64 << 30
 CHUNK = 1 << 20
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, EOFError, OSError, ValueError, LookupError)
+"""What zipfile raises for a damaged, encrypted or unknown kind of archive."""
 
 
 def write_pack(pack: Path, root: Path, members: Iterable[str]) -> None:
@@ -38,7 +42,7 @@ def unpack(pack: Path, root: Path) -> list[str]:
             check(pack, infos)
             for info in infos:
                 write_member(archive, info, root / info.filename)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+    except BROKEN as error:
         raise DataError(f"{pack}: cannot be unpacked ({error}); fetch the release again") from None
     return [info.filename for info in infos]
 

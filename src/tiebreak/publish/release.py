@@ -5,7 +5,6 @@ release has fewer than 100 files; the tables of rollouts, the cases, the analysi
 """
 
 import fnmatch
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from tiebreak.publish.packs import write_pack
 from tiebreak.publish.records import LINES, Record, behind, files_of, model_digests, unchanged, write_lines
 from tiebreak.publish.results_tables import write_tables
 from tiebreak.publish.science import science_digest
+from tiebreak.publish.strict import parsed
 from tiebreak.sections.base import RELEASED
 from tiebreak.study import Study, kind_of
 from tiebreak.study_errors import first_error
@@ -201,10 +201,10 @@ def read_study(release: Path) -> Study:
 
     path = release / "study.json"
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))["study"]
+        values = parsed(path.read_text(encoding="utf-8"))["study"]
         model = kind_of(values, path)
         return model.model_validate(values, context=RELEASED)
     except ValidationError as error:
         raise DataError(f"{path}: {first_error(error, model)}; fetch the release again") from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: is no study of a release ({error}); fetch the release again") from None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tiebreak.errors import DataError
+from tiebreak.errors import DeviceError, EngineError, SandboxError, TiebreakError
 from tiebreak.publish import check_derived, check_files, manifest
 from tiebreak.publish.check_jobs import check_jobs
 from tiebreak.publish.check_replays import check_replays
@@ -81,11 +81,16 @@ def run_again(context: Context, check: Callable[[], Iterator[Verdict]]) -> Itera
 
 
 def safely(check: Callable[[], Iterator[Verdict]]) -> Iterator[Verdict]:
-    """The verdicts of a check; where it breaks, that is a failing verdict: a forged file may break anything."""
+    """The verdicts of a check; where it breaks, that is a failing verdict: a forged file may break anything.
+
+    Raises what is wrong with this machine: a sandbox, engine or device that cannot be had says nothing of a release.
+    """
     try:
         yield from check()
-    except DataError as error:
+    except (SandboxError, EngineError, DeviceError):
+        raise
+    except TiebreakError as error:
         yield differs("a check", Difference("release", "", str(error), "files that can be read"))
-    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a forged file makes a check raise is a finding, not a crash
         said = f"{type(error).__name__}: {error}"
         yield differs("a check", Difference("release", "", said, "files that can be checked"))
