@@ -2,8 +2,8 @@
 
 import csv
 import itertools
-import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,22 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tiebreak.publish.strict import parsed
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 
 NEAR = 1e-9
 KEYS = ("run", "repetition", "case_id", "sample", "step")
-ABSENT = "nothing"
+NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+class Absent:
+    """What stands where one of two sides has nothing: equal to nothing that a file may hold."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT = Absent()
 Part = tuple[dict[str, Any], str, Any, Any]
 """Place, field, found, expected."""
 
@@ -23,30 +34,43 @@ Part = tuple[dict[str, Any], str, Any, Any]
 def compared(found: Path, expected: Path, name: str) -> Verdict:
     """The verdict on the file `found`, called `name`, against the one `expected` that was computed anew.
 
-    Numbers that differ by rounding alone are called so; everything else that differs is named where it first does.
+    Numbers that differ by rounding alone are called so, if nothing else does; everything else that differs is named
+    where it first does.
     """
     if not found.is_file() or not expected.is_file():
         sides = ["there" if path.is_file() else ABSENT for path in (found, expected)]
         return differs(name, Difference(name, "", sides[0], sides[1]))
     if found.read_bytes() == expected.read_bytes():
         return Verdict(name, "bit-exact")
-    parts = KINDS.get(found.suffix, lines)(found, expected)
+    try:
+        return judged(found, expected, name)
+    except (ValueError, LookupError, OSError, RecursionError, csv.Error) as error:
+        return differs(name, Difference(name, "", f"{type(error).__name__}: {error}", "a file that can be read"))
+
+
+def judged(found: Path, expected: Path, name: str) -> Verdict:
+    """The verdict on files of other bytes. Raises what reading them raises."""
     rounded = 0
-    for place, field, one, other in parts:
+    for place, field, one, other in KINDS.get(found.suffix, lines)(found, expected):
         if not near(one, other):
             return differs(name, Difference(name, field, one, other, place))
         rounded += 1
-    if rounded:
+    if rounded and (found.suffix == ".parquet" or frame(found) == frame(expected)):
         return Verdict(name, "rounding", f"{rounded} numbers differ by less than {NEAR:g} of their size", rounded)
     return differs(name, Difference(name, "bytes", found.stat().st_size, "other bytes for the same values"))
 
 
+def frame(path: Path) -> bytes:
+    """A text with its numbers taken out: what rounding does not touch."""
+    return NUMBER.sub(b"#", path.read_bytes())
+
+
 def near(one: Any, other: Any) -> bool:
     """Whether two values are numbers that rounding alone sets apart."""
-    numbers = [as_number(value) for value in (one, other)]
-    if numbers[0] is None or numbers[1] is None:
+    numbers = [number for number in map(as_number, (one, other)) if number is not None]
+    if len(numbers) < 2:
         return False
-    return math.isclose(numbers[0], numbers[1], rel_tol=NEAR, abs_tol=1e-12)
+    return all(map(math.isfinite, numbers)) and math.isclose(*numbers, rel_tol=NEAR, abs_tol=0.0)
 
 
 def as_number(value: Any) -> float | None:
@@ -63,7 +87,7 @@ def as_number(value: Any) -> float | None:
 
 def json_parts(found: Path, expected: Path) -> Iterator[Part]:
     """Leaves of two JSON files that differ, under dotted names."""
-    one, other = (json.loads(path.read_text(encoding="utf-8")) for path in (found, expected))
+    one, other = (parsed(path.read_text(encoding="utf-8")) for path in (found, expected))
     yield from walk(one, other, "")
 
 
@@ -72,7 +96,7 @@ def json_line_parts(found: Path, expected: Path) -> Iterator[Part]:
     pairs = itertools.zip_longest(*(path.read_text(encoding="utf-8").splitlines() for path in (found, expected)))
     for number, (one, other) in enumerate(pairs, 1):
         if one != other:
-            values = [ABSENT if line is None else json.loads(line) for line in (one, other)]
+            values = [ABSENT if line is None else parsed(line) for line in (one, other)]
             for _, field, a, b in walk(values[0], values[1], ""):
                 yield {"line": number}, field, a, b
 
@@ -105,11 +129,18 @@ def table_parts(found: Path, expected: Path) -> Iterator[Part]:
     if not one.schema.equals(other.schema):
         yield {}, "schema", one.schema.to_string(), other.schema.to_string()
         return
+    if not one.schema.equals(other.schema, check_metadata=True):
+        yield {}, "metadata", metadata(one.schema), metadata(other.schema)
     for place, names, a, b in rows_apart(one, other):
         for name in names:
             yield place, name, a.get(name, ABSENT), b.get(name, ABSENT)
     if one.num_rows != other.num_rows:
         yield {}, "rows", one.num_rows, other.num_rows
+
+
+def metadata(schema: pa.Schema) -> list[Any]:
+    """What a schema says beside names and types: of the table, then of each column."""
+    return [schema.metadata, *(field.metadata for field in schema)]
 
 
 def rows_apart(one: pa.Table, other: pa.Table) -> Iterator[tuple[dict[str, Any], list[str], Any, Any]]:
@@ -132,8 +163,11 @@ def lines(found: Path, expected: Path) -> Iterator[Part]:
         path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (found, expected)
     ]
     for number, (one, other) in enumerate(itertools.zip_longest(*texts, fillvalue=ABSENT), 1):
-        if one != other:
-            yield {"line": number}, "", *apart(one, other)
+        if isinstance(one, str) and isinstance(other, str):
+            if one != other:
+                yield {"line": number}, "", *apart(one, other)
+        else:
+            yield {"line": number}, "", one, other
 
 
 def apart(one: str, other: str, around: int = 60) -> tuple[str, str]:
