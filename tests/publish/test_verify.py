@@ -40,7 +40,7 @@ def breaking(context: Any) -> Iterator[Verdict]:
 def test_jobs_are_run_only_from_records_that_agree(
     monkeypatch: pytest.MonkeyPatch, jobs: Check, records: Check, ran: bool
 ) -> None:
-    monkeypatch.setattr(check_files, "check_jobs", jobs)
+    monkeypatch.setattr("tiebreak.publish.verify.check_jobs", jobs)
     monkeypatch.setattr(check_files, "check_records", records)
     context = cast(Context, SimpleNamespace(sound=True))
     told = list(check_told(context))
