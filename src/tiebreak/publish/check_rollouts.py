@@ -20,6 +20,8 @@ from tiebreak.errors import DataError
 from tiebreak.paths import parse_run
 from tiebreak.publish.check_stopped import stops
 from tiebreak.publish.context import Context
+from tiebreak.publish.copies import Voices
+from tiebreak.publish.records import model_digests
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.sampling import prompts_of, spread
 from tiebreak.seeds import derive
@@ -88,12 +90,13 @@ def sampled(context: Context) -> list[Sampled]:
 
 
 def check_rollouts(context: Context) -> Iterator[Verdict]:
-    """A verdict on every table of rollouts."""
+    """A verdict on every table of rollouts, and one on the runs against each other."""
     plans = sampled(context)
-    read = Readings(context.reader)
+    read, voices = Readings(context.reader), Voices()
     with tqdm(total=sum(plan.rows for plan in plans), desc="rollouts", unit="rollout", mininterval=1) as bar:
         for plan in plans:
-            yield check_table(context, plan, read, bar)
+            yield check_table(context, plan, read, voices, bar)
+    yield from voices.verdicts(model_digests(context.records))
 
 
 class Readings:
@@ -111,7 +114,7 @@ class Readings:
         return self.seen[key]
 
 
-def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Verdict:
+def check_table(context: Context, plan: Sampled, read: Readings, voices: Voices, bar: Any) -> Verdict:
     """The verdict on one table, with the first rollout that is not what it must be."""
     name = context.named(plan.path)
     problem = partial(Difference, name)
@@ -131,14 +134,16 @@ def check_table(context: Context, plan: Sampled, read: Readings, bar: Any) -> Ve
             for field, found, right in fields(context, plan, row, wanted, read):
                 return differs(name, problem(field, found, right, place), plan.rows)
             errors += row["stop"] == "error"
+            if plan.stream[0] == "eval" and not plan.budgets:
+                voices.hear(plan.run, row)
             bar.update()
     except (OSError, DataError, ValueError) as error:
         return differs(name, problem("table", str(error), "a table that can be read"))
     if (left := next(expected, None)) is not None:
         return differs(name, problem("rollout", "absent", f"case {left.case.case_id}, sample {left.sample}"), plan.rows)
-    detail = "who, prompts, seeds of every turn, outcomes and rewards"
-    detail += f"; {errors} of {plan.rows} ended in an error, which counts nowhere" if errors else ""
-    return Verdict(name, "bit-exact", detail, plan.rows)
+    said = "labels, prompts, seeds of every turn, outcomes and rewards; who wrote the turns is shown by --rerun alone"
+    said += f"; {errors} of {plan.rows} ended in an error, which counts nowhere" if errors else ""
+    return Verdict(name, "bit-exact", said, plan.rows)
 
 
 def stored(schema: pa.Schema) -> pa.Schema:
