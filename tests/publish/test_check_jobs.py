@@ -166,18 +166,30 @@ def test_a_default_may_be_younger_than_the_record(minute: Study, records: list[R
     assert list(jobs_apart(minute, records)) == []
 
 
-def test_a_base_in_a_folder_is_the_one_that_the_study_names(minute: Study, records: list[Record]) -> None:
-    model = minute.model.model_copy(update={"base": "resources/base/model"})
+@pytest.mark.parametrize("base", ["resources/base/model", "results/laptop/base/model"])
+def test_a_base_in_a_folder_is_the_one_that_the_study_names(minute: Study, records: list[Record], base: str) -> None:
+    model = minute.model.model_copy(update={"base": base})
     study = minute.model_copy(update={"model": model})
     kept = [record for record in records if record["rule"] != "base"]
     for record in kept:
         if "model" in record["params"]:
-            record["params"]["model"]["base"] = "resources/base/model"
+            record["params"]["model"]["base"] = base
         for item in record["inputs"]:
-            item["path"] = "resources/base/model" if item["name"] == "base" else item["path"]
+            item["path"] = base if item["name"] == "base" else item["path"]
     assert list(jobs_apart(study, kept)) == []
     next(item for item in of(kept, "sft")["inputs"] if item["name"] == "base")["path"] = "resources/other/model"
     assert [found.field for found in jobs_apart(study, kept)] == ["inputs.base"]
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [("data/specs.jsonl", 0), ("../data/specs.jsonl", 0), ("/data/specs.jsonl", 0), ("x/../results/minute/x.jsonl", 1)],
+)
+def test_imported_specs_lie_anywhere_but_among_the_results(
+    minute: Study, records: list[Record], path: str, count: int
+) -> None:
+    of(records, "blueprints")["inputs"].append({"name": "imported.0", "path": path})
+    assert len(list(jobs_apart(minute, records))) == count
 
 
 def test_a_patch_is_what_its_name_says_and_some_record_names_it(tmp_path: Path) -> None:

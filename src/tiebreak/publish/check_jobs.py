@@ -3,6 +3,7 @@ parameters that its rule gives it. Only then does it mean something to run one o
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import normpath
 from typing import Any
 
 from tiebreak.chain import job_of
@@ -20,7 +21,7 @@ OUTSIDE = {
     "engine": re.compile(r"results/\.tools/[^/]+/installed\.json"),
     "lock": re.compile(r"requirements/[^/]+\.txt"),
     "imported": re.compile(r"(?!results/).+"),
-    "base": re.compile(r"(?!results/).+"),
+    "base": re.compile(r".+"),
 }
 """Inputs that no job of the study makes, by their names in the rules, and where they lie."""
 
@@ -88,7 +89,7 @@ def job_apart(study: Study, record: Record, wanted: Wanted) -> Iterator[Differen
             yield told(record, name, record[name], expected)
     yield from files_apart(record, "outputs", wanted.outputs, ())
     yield from files_apart(record, "inputs", wanted.inputs, READS.get(wanted.rule, ()))
-    yield from base_apart(study, record)
+    yield from base_apart(study, record, wanted)
     yield from params_apart(study, record)
 
 
@@ -116,7 +117,7 @@ def files_apart(
     for name, paths in found.items():
         if name in wanted or name not in outside:
             continue
-        if odd := [path for path in paths if not OUTSIDE[name].fullmatch(path) or ".." in path.split("/")]:
+        if odd := [path for path in paths if not OUTSIDE[name].fullmatch(normpath(path))]:
             yield told(record, f"{side}.{name}", odd[0], "a file from outside of the study's results")
     known = {name: paths for name, paths in found.items() if name in wanted or name not in outside}
     expected = {name: [path] if isinstance(path, str) else sorted(path) for name, path in wanted.items()}
@@ -133,10 +134,11 @@ def by_name(items: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     return {name: sorted(paths) for name, paths in found.items()}
 
 
-def base_apart(study: Study, record: Record) -> Iterator[Difference]:
+def base_apart(study: Study, record: Record, wanted: Wanted) -> Iterator[Difference]:
     """A base from outside that is not the one that the study names."""
     for item in record["inputs"]:
-        if item["name"] == "base" and not item["path"].startswith("results/") and item["path"] != study.model.base:
+        made = item["name"] != "base" or "base" in wanted.inputs
+        if not made and normpath(item["path"]) != normpath(study.model.base):
             yield told(record, "inputs.base", item["path"], study.model.base)
 
 
