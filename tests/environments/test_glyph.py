@@ -156,7 +156,10 @@ def test_64_rollouts_started_at_once_are_what_the_domain_says_of_them(
         cut = bool(said[len(played) - 1][1])
         stop, reward, metrics, messages = judged(domain, ARM, case, played, cut=cut)
         assert row["error"] is None
-        assert shown([*row["prompt"], *row["completion"]]) == shown(messages)
+        kept = messages
+        if generation[0] == "04" and not cut and stop == "tokens":  # its trace holds what a request was answered to,
+            kept = messages[:-1]  # and the one with these replies was refused for its length
+        assert shown([*row["prompt"], *row["completion"]]) == shown(kept)
         assert (row["stop_condition"], row["reward"]) == (stop, reward)
         assert {name: row["metrics"][name] for name in metrics} == metrics
         assert row["info"] == {"case_id": case.case_id, "family": case.family, "template": case.template}

@@ -144,8 +144,7 @@ class GlyphHarness(vf.Harness[vf.HarnessConfig]):
                 ids = [record.id for record in played.episode.calls][-len(replies) :]
                 sent += [{**reply, "tool_call_id": name} for name, reply in zip(ids, replies, strict=False)]
         trace.state._full = played.episode.stop is None
-        if played.episode.stop is not None:
-            trace.stop(played.episode.stop)
+        trace.stop(played.episode.stop or "tokens")  # verifiers' own word comes after, and the first one stays
         return vf.ProgramResult(0, "", "")
 
 
