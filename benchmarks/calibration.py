@@ -34,7 +34,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from tqdm import tqdm
 
-from tiebreak.report.figures import COLOURS, INK, STYLE, svg
+from tiebreak.report.drawing import COLOURS, INK, STYLE, svg
 from tiebreak.seeds import derive
 from tiebreak.stats.permutation import holm, permutation_p
 from tiebreak.stats.power import runs_for

@@ -8,7 +8,7 @@ import runpy
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from tiebreak import gates, tables
 from tiebreak.domains.reading import StoredRollout
@@ -18,9 +18,8 @@ from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.job import Job
 from tiebreak.job_sampling import summary
 from tiebreak.paths import Paths, parse_run
-from tiebreak.publish.check_files import expected_params
-from tiebreak.publish.context import Context
 from tiebreak.publish.replay import ROOT, Files, Named, borrow
+from tiebreak.publish.wanted_params import wanted_params
 from tiebreak.sampling import Plan, as_arrow, prompts_of
 from tiebreak.seeds import derive
 from tiebreak.study import Study
@@ -56,8 +55,7 @@ class Large:
 
     def task(self, rule: str, inputs: Row, outputs: Row, **wildcards: str) -> Any:
         """What Snakemake would give a script."""
-        context = cast(Context, SimpleNamespace(study=self.study, parts=self.parts))
-        params = expected_params(context, {"wildcards": wildcards})
+        params = wanted_params(self.study, rule, wildcards)
         params |= {"code": "made up", "toolchain": "made up", "asked": self.study.name, "declared": False}
         params |= {"gpus_of": {"sft": 0, "rlvr": 0, "evaluation": 0}, "most_calls": 6}
         given = {name: value for name, value in params.items() if value is not None or name.endswith("message")}

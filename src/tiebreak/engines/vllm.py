@@ -25,6 +25,7 @@ BASE = "base"
 PATIENCE = 1800.0  # seconds that a start may take: a large model over a slow file system
 ALREADY, GONE = "'{}' has already been", "'{}' cannot be found"
 """What the server says of an adapter that is to be loaded again, or dropped again."""
+TOKENS_AT_ONCE = 8192  # of a pass on the CPU
 AT_ONCE = {"cpu": 64, "cuda": 256}
 Reference = Callable[[list[int]], Sequence[float]]
 """The log probability of each of these tokens but the first."""
@@ -51,12 +52,18 @@ class Serving:
             *("--model", str(self.model), "--served-model-name", BASE, "--dtype", self.dtype),
             *("--max-model-len", str(sampling.max_length), "--max-num-seqs", str(AT_ONCE[self.device])),
             *("--generation-config", "vllm", "--seed", "0", "--disable-uvicorn-access-log", "--disable-log-stats"),
-            *(["--enforce-eager"] if self.device == "cpu" else []),
+            *(self.on_cpu(sampling) if self.device == "cpu" else []),
             *(["--model-impl", "transformers"] if has_output_bias(self.model) else []),
             *(["--gpu-memory-utilization", str(self.memory)] if self.memory else []),
             *(["--enable-lora", "--max-lora-rank", str(smallest_rank(self.rank))] if self.rank else []),
         ]
         return [str(self.python), "-m", "vllm.entrypoints.openai.api_server", *flags]
+
+    @staticmethod
+    def on_cpu(sampling: Sampling) -> list[str]:
+        """Prompts are read whole: after a part of one vLLM takes its draw back, which ends an engine on a CPU."""
+        room = max(sampling.max_length, TOKENS_AT_ONCE)
+        return ["--enforce-eager", "--no-enable-chunked-prefill", "--max-num-batched-tokens", str(room)]
 
 
 def has_output_bias(model: Path) -> bool:
