@@ -10,6 +10,9 @@ from tiebreak import smoke
 from tiebreak.cli import main
 from tiebreak.cli.smoke import judged
 from tiebreak.paths import Paths
+from tiebreak.smoke.part import Line, NotHereError, Slice
+from tiebreak.smoke.tasks import HANDFUL, data, few, parity
+from tiebreak.smoke.training import rlvr, ties
 from tiebreak.study import Study, load
 
 REPO = Path(__file__).resolve().parents[1]
@@ -26,7 +29,7 @@ def fathom(**changes: object) -> Study:
     return load("config/test/fathom-minute.yaml", REPO).model_copy(update=changes)
 
 
-def lines(study: Study, folder: Path, *, gpu: bool = False) -> dict[str, smoke.Line]:
+def lines(study: Study, folder: Path, *, gpu: bool = False) -> dict[str, Line]:
     found = smoke.smoke(study, Paths(study.name, folder / "results"), folder, gpu=gpu)
     return {line.subject: line for line in found}
 
@@ -76,16 +79,16 @@ def test_a_drift_that_no_arm_declares_is_a_no_go(tmp_path: Path) -> None:
     study = fathom()
     drifting = study.rlvr.model_copy(update={"system_message": "You are somebody else."})
     (tmp_path / "drift").mkdir()
-    part = smoke.Slice(fathom(rlvr=drifting), Paths("s", tmp_path), tmp_path / "drift", gpu=False)
-    assert smoke.tried(smoke.data, part).state == "ok"
-    line = smoke.tried(smoke.parity, part)
+    part = Slice(fathom(rlvr=drifting), Paths("s", tmp_path), tmp_path / "drift", gpu=False)
+    assert smoke.tried(data, part).state == "ok"
+    line = smoke.tried(parity, part)
     assert line.state == "no-go" and "the pool prompt differs at byte" in line.found
 
 
 def test_no_language_model_is_asked() -> None:
-    with pytest.raises(smoke.NotHereError, match="asks none"):
-        smoke.few({"generate": None, "import": None, "llm": {"endpoint": "x"}})
-    assert smoke.few({"generate": {"cases": 9000}, "llm": {}}) == {"generate": {"cases": smoke.HANDFUL}}
+    with pytest.raises(NotHereError, match="asks none"):
+        few({"generate": None, "import": None, "llm": {"endpoint": "x"}})
+    assert few({"generate": {"cases": 9000}, "llm": {}}) == {"generate": {"cases": HANDFUL}}
 
 
 def test_what_a_server_samples_is_not_tried_on_another_engine(tmp_path: Path) -> None:
@@ -96,24 +99,24 @@ def test_what_a_server_samples_is_not_tried_on_another_engine(tmp_path: Path) ->
         rlvr=own.rlvr.model_copy(update={"lora_rank": 8, "engine": None}),
         evaluation=own.evaluation.model_copy(update={"engine": None}),
     )
-    part = smoke.Slice(study, Paths("s", tmp_path), tmp_path, gpu=True, members={"sft": [0]}, policy=tmp_path)
-    found = [smoke.tried(stage, part) for stage in (smoke.ties, smoke.rlvr)]
+    part = Slice(study, Paths("s", tmp_path), tmp_path, gpu=True, members={"sft": [0]}, policy=tmp_path)
+    found = [smoke.tried(stage, part) for stage in (ties, rlvr)]
     assert [line.state for line in found] == ["not tried"] * 2
     assert f"to try it, make {part.paths.ties('v1_gate')}" in found[0].found
     assert f"to try it, make {part.paths.decision('v1_gate-seed0')}" in found[1].found
 
 
 def test_an_unforeseen_error_is_a_no_go_by_its_name(tmp_path: Path) -> None:
-    def broken(part: smoke.Slice) -> str:
+    def broken(part: Slice) -> str:
         raise RuntimeError("no room")
 
-    line = smoke.tried(broken, smoke.Slice(fathom(), Paths("s", tmp_path), tmp_path, gpu=False))
+    line = smoke.tried(broken, Slice(fathom(), Paths("s", tmp_path), tmp_path, gpu=False))
     assert (line.subject, line.state, line.found) == ("broken", "no-go", "RuntimeError: no room")
 
 
 def test_only_ties_that_are_surely_too_many_stop_a_trained_model() -> None:
-    assert judged([smoke.Line("a", "ok", "")])[0] == "GO"
-    line = smoke.Line("ties", "no-go", "")
+    assert judged([Line("a", "ok", "")])[0] == "GO"
+    line = Line("ties", "no-go", "")
     assert judged([line, replace(line, subject="x", state="not tried")])[0] == "NO-GO"
 
 

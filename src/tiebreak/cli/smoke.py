@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.paths import Paths
 
 if TYPE_CHECKING:
-    from tiebreak.smoke import Line
+    from tiebreak.smoke.part import Line
     from tiebreak.study import Study
 
 STATUS = {"GO": 0, "NO-GO": 1, "NOT KNOWN": 2}
@@ -50,7 +50,7 @@ def machine(study: "Study") -> Iterator["Line"]:
     import torch
 
     from tiebreak.cli import doctor
-    from tiebreak.smoke import Line
+    from tiebreak.smoke.part import Line
 
     for question in study.questions():
         yield Line("study", "no-go", question)

@@ -1,160 +1,22 @@
-"""A study in small before money is spent: each stage once, on a handful of cases, by the functions that the rules call.
+"""A smoke test's stages with a model: load it, train it a little, sample groups, and take a step of RL."""
 
-It says what stops the study (a no-go), what was fine, and what could not be tried on this machine. What it makes lies
-in a folder of the caller's; `results/` is read and never written.
-"""
-
-import io
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import redirect_stderr
-from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from tiebreak import gates, tables
+from tiebreak import gates
 from tiebreak.domains.base import Domain
-from tiebreak.errors import TiebreakError
-from tiebreak.job import read_lines, set_threads
-from tiebreak.job_domain import drawn, opened
-from tiebreak.paths import BASE_ARM, Paths, run_name
+from tiebreak.job import read_lines
+from tiebreak.paths import run_name
 from tiebreak.preflight import plural
-from tiebreak.prompts import drift, prompt_rows, two_sides
+from tiebreak.prompts import drift
 from tiebreak.sampling import Plan, prompts_of, sample
 from tiebreak.sections.rlvr import Rlvr
-from tiebreak.seeds import stream
-from tiebreak.standing import counted, dead_words, parity_text
-from tiebreak.study import Study
+from tiebreak.smoke.part import NotHereError, Slice, StopError, need, need_no_server
+from tiebreak.standing import counted, dead_words
 
-HANDFUL = 16  # blueprints; half of the cases are for SFT, a quarter each for RL and evaluation
 PROMPTS = 2  # in the step of RL
 CORPUS = 24  # documents for the tokenizer of a base that is not made yet
-State = Literal["ok", "no-go", "not tried"]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One thing tried, with what came of it."""
-
-    subject: str
-    state: State
-    found: str
-    seconds: float = 0.0
-
-
-class NotHereError(Exception):
-    """A stage that cannot be tried on this machine, or without one before it."""
-
-
-class StopError(Exception):
-    """A stage whose outcome stops the study."""
-
-
-@dataclass
-class Slice:
-    """The small study in progress. gpu: whether the study's device is here; models are folders."""
-
-    study: Study
-    paths: Paths
-    folder: Path
-    gpu: bool
-    members: dict[str, list[Any]] = field(default_factory=dict)
-    base: Path | None = None
-    policy: Path | None = None
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The study as plain values."""
-        return self.study.parts()
-
-    def domain(self) -> Domain:
-        """The study's domain with all reward tables; its verdicts are kept apart from the study's."""
-        parts, cache = self.parts, self.folder / "verdicts"
-        return opened(self.study.domain, parts["toolbox"], parts["arms"], workers=2, cache=cache)
-
-    def at_hand(self, path: Path) -> bool:
-        """Whether a folder holds a model."""
-        return (path / "config.json").is_file()
-
-
-def smoke(study: Study, paths: Paths, folder: Path, *, gpu: bool) -> Iterator[Line]:
-    """Try the stages in order, a line each as soon as it is done. gpu: whether the study's device is here."""
-    set_threads(study.rlvr.threads)
-    part = Slice(study, paths, folder, gpu)
-    for stage in (data, parity, model, sft, ties, rlvr):
-        yield tried(stage, part)
-
-
-def tried(stage: Callable[[Slice], str], part: Slice) -> Line:
-    """The line of one stage. Whatever goes wrong in it is a no-go: it would go wrong in the study as well."""
-    started = time.perf_counter()
-    state: State = "no-go"
-    try:
-        with redirect_stderr(io.StringIO()):
-            found, state = stage(part), "ok"
-    except NotHereError as error:
-        found, state = str(error), "not tried"
-    except (StopError, TiebreakError) as error:
-        found = str(error)
-    except Exception as error:  # any other, too: a person wants the verdict, and the other stages
-        found = f"{type(error).__name__}: {error}"
-    return Line(stage.__name__, state, found, time.perf_counter() - started)
-
-
-def few(source: Mapping[str, Any]) -> dict[str, Any]:
-    """A source that gives a handful; a language model is not asked, for that costs money."""
-    left = {name: value for name, value in source.items() if name != "llm" and value is not None}
-    if not left:
-        raise NotHereError("all specs come from a language model, and a smoke test asks none")
-    if "generate" in left:
-        left["generate"] = left["generate"] | {"cases": HANDFUL}
-    return left
-
-
-def data(part: Slice) -> str:
-    """Draw a handful of blueprints and materialize them."""
-    found = drawn(part.study.domain, few(part.parts["data"]["source"]), part.study.root_seed)
-    blueprints = found.blueprints[:HANDFUL]
-    domain = part.domain()
-    cases, rejects = domain.materialize(blueprints, lambda _: None)
-    if len(cases) < 4:
-        first = f"; {rejects[0]['case_id']}: {rejects[0]['errors'][0]}" if rejects else ""
-        raise StopError(f"{len(cases)} of {len(blueprints)} blueprints materialize, 4 are needed{first}")
-    half, rest = len(cases) // 2, (3 * len(cases)) // 4
-    part.members = {"sft": cases[:half], "pool": cases[half:rest], "holdout": cases[rest:]}
-    domain.dump_cases(part.folder / "cases.jsonl", cases)
-    return f"{len(cases)} of {len(blueprints)} blueprints materialize"
-
-
-def parity(part: Slice) -> str:
-    """Make traces and prompts, and hold their bytes against each other."""
-    need(part.members, "cases")
-    study, domain = part.study, part.domain()
-    most = min(study.rlvr.tool_rounds, study.evaluation.tool_rounds)
-    shown = domain.traces(
-        part.members["sft"],
-        lambda case: stream(study.root_seed, "traces", case.case_id),
-        study.data.detours,
-        system_message=study.model.system_message,
-        most_calls=most,
-    )
-    keys = ("case_id", "family", "template", "difficulty")
-    rows = [
-        {key: getattr(case, key) for key in keys} | {"turns": turns}
-        for case, turns in zip(part.members["sft"], shown, strict=True)
-    ]
-    tables.write_table(part.folder / "sft.parquet", rows, tables.SFT)
-    own = study.rlvr.system_message
-    messages = {"pool": study.model.system_message if own is None else own, "holdout": study.model.system_message}
-    for name, message in messages.items():
-        prompts = prompt_rows(domain, part.members[name], message)
-        tables.write_table(part.folder / f"{name}.parquet", prompts, tables.PROMPTS)
-    files = {name: part.folder / f"{name}.parquet" for name in ("sft", "pool", "holdout")}
-    sides = two_sides(domain, part.members, files, study.model.system_message, study.drifting)
-    declared = sides.declared | ({"pool": "drifted_prompt"} if len(study.drifting) == len(study.arms) else {})
-    found = gates.enforce(gates.parity(sides.expected, sides.found, declared=declared))
-    return " ".join([parity_text(found, BASE_ARM), *(f"{arm}: {parity_text(found, arm)}" for arm in study.drifting)])
 
 
 def model(part: Slice) -> str:
@@ -287,16 +149,3 @@ def rlvr(part: Slice) -> str:
     if not isfinite(step["loss"]):
         raise StopError(f"{arm}: the loss of the first step is {step['loss']}")
     return f"{arm}: 1 step of {plural(step['groups'], 'group')}, {step['tied']} tied, loss {step['loss']:.4f}"
-
-
-def need_no_server(part: Slice, stage: Literal["rlvr", "evaluation"], target: Path) -> None:
-    """Leave out a stage that samples on a server: transformers on the CPU would be another engine, and take hours."""
-    if part.study.engine(stage) == "vllm":
-        raise NotHereError(f"vLLM samples here, and a smoke test starts no server; to try it, make {target}")
-
-
-def need(value: Any, what: str) -> Any:
-    """What an earlier stage left."""
-    if not value:
-        raise NotHereError(f"there are no {what}" if what == "cases" else f"there is no {what}")
-    return value
