@@ -22,10 +22,10 @@ from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
 from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.export import CONFIG, export_adapter
-from tiebreak.training.groups import Run
 from tiebreak.training.pool import Share, shares
 from tiebreak.training.prime_rl.config import Spec, arguments
 from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
+from tiebreak.training.run import Run
 
 BESIDE_A_TRAINER = 0.35
 """The share of the GPU's memory that a server takes, where the study names none."""

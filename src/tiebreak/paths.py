@@ -88,6 +88,11 @@ class Paths:
         """The prompts of `pool` or `holdout`."""
         return self.root / "data" / f"{split}.parquet"
 
+    @property
+    def bands(self) -> Path:
+        """How often each prompt of the pool was solved, for a study that mixes its pool by it."""
+        return self.root / "data" / "bands.parquet"
+
     def gate(self, name: str) -> Path:
         """The decision of a study's gate: leakage or parity."""
         return self.root / "gates" / f"{name}.json"

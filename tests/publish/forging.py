@@ -125,6 +125,23 @@ def forge_group(lines: list[Any]) -> None:
     lines[0]["rewards"] = [reward + 1 for reward in lines[0]["rewards"]]
 
 
+def swap_groups(lines: list[Any]) -> None:
+    """Two groups of a step change places: the same groups, in an order that the seed does not give."""
+    for name in lines[0].keys() - {"step", "group"}:
+        lines[0][name], lines[1][name] = lines[1][name], lines[0][name]
+
+
+def drop_step(release: Path) -> None:
+    """A training without its last step, everywhere."""
+    for name in ("groups", "steps"):
+        in_pack(release, f"arms/dense/seed0/{name}.jsonl", lambda path: edit_lines(path, without_last_step))
+
+
+def without_last_step(lines: list[Any]) -> None:
+    last = lines[-1]["step"]
+    lines[:] = [line for line in lines if line["step"] != last]
+
+
 def forge_decision(value: Any) -> None:
     value["measure"]["tied"]["count"] -= 1
 
@@ -229,6 +246,8 @@ CORRUPTIONS: dict[str, Callable[[Path], object]] = {
     ),
     "edited step": member("arms/dense/seed0/steps.jsonl", lambda path: edit_lines(path, forge_step)),
     "edited training reward": member("arms/dense/seed0/groups.jsonl", lambda path: edit_lines(path, forge_group)),
+    "swapped groups": member("arms/dense/seed0/groups.jsonl", lambda path: edit_lines(path, swap_groups)),
+    "dropped training step": drop_step,
     "edited decision": member("arms/dense/seed0/decision.json", lambda path: edit_json(path, forge_decision)),
     "edited gate": member("gates/ties/dense.json", lambda path: edit_json(path, forge_tie)),
     "edited summary": member("evals/dense-seed0/rep1/summary.json", lambda path: edit_json(path, more_graded)),

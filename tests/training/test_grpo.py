@@ -12,7 +12,9 @@ from tiebreak.domains.rust.rewards import RewardTable
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
-from tiebreak.training.groups import TIE, Run
+from tiebreak.training.groups import TIE
+from tiebreak.training.pool import batches
+from tiebreak.training.run import Run
 
 RUN = Run(3, "dense", 0)
 PLAN = Rlvr.model_validate(
@@ -95,11 +97,11 @@ def test_an_export_holds_weights_and_tokenizer_and_no_trainer_state(trainings: d
 
 def test_each_pass_over_the_pool_shows_every_prompt_once_in_an_order_of_its_own() -> None:
     plan = PLAN.model_copy(update={"steps": 6, "prompts": 4})
-    order = grpo.batches(list(range(8)), RUN, plan)
+    order = batches(list(range(8)), RUN, plan)
     passes = [order[start : start + 8] for start in range(0, 24, 8)]
     assert all(sorted(one) == list(range(8)) for one in passes)
     assert passes[0] != passes[1]
-    assert order != grpo.batches(list(range(8)), Run(3, "dense", 1), plan)
+    assert order != batches(list(range(8)), Run(3, "dense", 1), plan)
 
 
 def test_trimming_changes_no_value_and_no_gradient(model_folder: Path, tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tiebreak import tables
 from tiebreak.errors import DataError, TrainingError
 from tiebreak.sections.rlvr import BandWeights, Rlvr
-from tiebreak.training.groups import Run
-from tiebreak.training.grpo import batches
-from tiebreak.training.pool import Share, band_of, band_rows, one_pass, shares
+from tiebreak.training.pool import Share, band_of, band_rows, batches, one_pass, shares
+from tiebreak.training.run import Run
 
 LABELS = {"family": "f", "template": "t", "difficulty": "easy"}
 MEASURED = {"a": 0, "b": 3, "c": 8, "d": 8, "e": 1}

@@ -18,6 +18,7 @@ from tiebreak.job_sampling import summary
 from tiebreak.paths import parse_run
 from tiebreak.publish import crate
 from tiebreak.publish.card import card
+from tiebreak.publish.check_groups import unbound
 from tiebreak.publish.context import Context
 from tiebreak.publish.differences import NEAR, compared, walk
 from tiebreak.publish.records import files_of
@@ -85,6 +86,7 @@ def check_training(context: Context) -> Iterator[Verdict]:
         name = context.named(path)
         counted = by_step({run: groups}, context.reader.shaping)
         problems = [
+            *unbound(context, run, groups),
             *group_problems(run, groups),
             *disagreements(counted, {run: steps}),
             *step_problems(run, groups, steps),
@@ -92,7 +94,10 @@ def check_training(context: Context) -> Iterator[Verdict]:
         if problems:
             yield differs(name, Difference(name, "step", problems[0], "what groups.jsonl says"), len(steps))
         else:
-            detail = "counts, ties, rewards and rates are those of groups.jsonl; losses and times need the training"
+            detail = (
+                "its groups are of the pool's cases in the seed's order; counts, ties, rewards and rates are those "
+            )
+            detail += "of its groups; losses and times need the training"
             yield Verdict(name, "bit-exact", detail, len(steps))
 
 
@@ -143,7 +148,7 @@ def group_problems(run: str, groups: list[dict[str, Any]]) -> Iterator[str]:
 
 def check_bands(context: Context) -> Iterator[Verdict]:
     """The pool's bands, from the rollouts that measured them."""
-    path = context.paths.root / "data" / "bands.parquet"
+    path = context.paths.bands
     if context.study.rlvr.pool is None:
         return
     measured = context.paths.root / "probes" / "bands" / "rollouts.parquet"

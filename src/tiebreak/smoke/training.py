@@ -128,7 +128,7 @@ def arm_ties(domain: Domain, rollouts: Path, arm: str, max_tied: float, *, train
 def rlvr(part: Slice) -> str:
     """One step of RL of the first arm."""
     from tiebreak.training import grpo
-    from tiebreak.training.groups import Run
+    from tiebreak.training.run import Run
 
     need(part.members, "cases")
     study, policy, domain = part.study, need(part.policy, "model"), part.domain()

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -16,25 +15,12 @@ from tiebreak.errors import TrainingError
 from tiebreak.frames import append_frame
 from tiebreak.rollout import Attempt, Played, play
 from tiebreak.sections.rlvr import Rlvr
-from tiebreak.seeds import derive
+from tiebreak.training.run import Run
 
 TIE = 1e-9
 
 Player = Callable[[Any, Any, Domain, Sequence[Attempt]], list[Played]]
 """Plays a step's rollouts with the model that the trainer holds and its tokenizer."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """Which training this is: the names of its seed streams, and its arm's shape."""
-
-    root_seed: int
-    arm: str
-    training_seed: int
-
-    def seed(self, *names: str | int) -> int:
-        """A seed of this training."""
-        return derive(self.root_seed, "train", self.arm, self.training_seed, *names)
 
 
 class Rollouts:

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +18,15 @@ from tiebreak.engines.vllm import Serving
 from tiebreak.errors import TrainingError
 from tiebreak.frames import append_frame, read_frames
 from tiebreak.sections.rlvr import Rlvr
-from tiebreak.seeds import stream
 from tiebreak.training.checkpoints import last_checkpoint, step_of
-from tiebreak.training.groups import Rollouts, Run, score
-from tiebreak.training.pool import Share, one_pass
+from tiebreak.training.groups import Rollouts, score
+from tiebreak.training.pool import Share, batches
 from tiebreak.training.progress import hush, show
 from tiebreak.training.resolved import keep_engine, keep_resolved
+from tiebreak.training.run import Run
 from tiebreak.training.served import open_served
 
 MICRO_BATCH = 32
-
-
-def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr, shares: Sequence[Share] = ()) -> list[Any]:
-    """The prompts of all steps in order, `rlvr.prompts` a step: passes over the pool, each in an order of its own.
-
-    shares: how often each prompt is shown in a pass; without them every prompt once.
-    """
-    order: list[Any] = []
-    for number in count():
-        if len(order) >= rlvr.steps * rlvr.prompts:
-            break
-        turn = one_pass(prompts, shares, number)
-        stream(run.root_seed, "train", run.arm, run.training_seed, "order", number).shuffle(turn)
-        order += turn
-    return order[: rlvr.steps * rlvr.prompts]
 
 
 def train(

@@ -8,14 +8,16 @@ are sampled again. So a band decides how often a prompt is shown and nothing els
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import floor
 from pathlib import Path
 from typing import Any, Literal
 
 from tiebreak import tables
 from tiebreak.errors import DataError, TrainingError
-from tiebreak.sections.rlvr import BandWeights
+from tiebreak.sections.rlvr import BandWeights, Rlvr
 from tiebreak.seeds import stream
+from tiebreak.training.run import Run
 
 Band = Literal["never", "sometimes", "always"]
 
@@ -68,8 +70,8 @@ def shares(bands: Path, case_ids: Sequence[str], weights: BandWeights, root_seed
         raise DataError(f"{bands}: case {odd[0]} is not in both the bands and the pool; measure the bands again")
     counts = {name: list(band.values()).count(name) for name in ("never", "sometimes", "always")}
     wanted = weights.model_dump()
-    for name, count in counts.items():
-        if wanted[name] > 0 and count == 0:
+    for name, prompts in counts.items():
+        if wanted[name] > 0 and prompts == 0:
             there = ", ".join(f"{other} {number}" for other, number in counts.items())
             raise TrainingError(
                 f"{bands}: no prompt of the pool is in band {name} ({there}), rlvr.pool.bands.{name} is "
@@ -83,3 +85,18 @@ def one_pass(prompts: Sequence[Any], wanted: Sequence[Share], number: int) -> li
     if not wanted:
         return list(prompts)
     return [item for item, share in zip(prompts, wanted, strict=True) for _ in range(share.times(number))]
+
+
+def batches(prompts: Sequence[Any], run: Run, rlvr: Rlvr, shares: Sequence[Share] = ()) -> list[Any]:
+    """The prompts of all steps in order, `rlvr.prompts` a step: passes over the pool, each in an order of its own.
+
+    shares: how often each prompt is shown in a pass; without them every prompt once.
+    """
+    order: list[Any] = []
+    for number in count():
+        if len(order) >= rlvr.steps * rlvr.prompts:
+            break
+        turn = one_pass(prompts, shares, number)
+        stream(run.root_seed, "train", run.arm, run.training_seed, "order", number).shuffle(turn)
+        order += turn
+    return order[: rlvr.steps * rlvr.prompts]
