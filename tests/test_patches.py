@@ -16,12 +16,14 @@ def tree(tmp_path: Path) -> Path:
     folder = tmp_path / "tree"
     (folder / "src").mkdir(parents=True)
     (folder / "src/a.py").write_text("one\ntwo\n")
-    (folder / "data.bin").write_bytes(bytes(range(256)))
+    (folder / "README.md").write_text("a study\n")
+    (folder / "config").mkdir()
+    (folder / "config/data.bin").write_bytes(bytes(range(256)))
     run(folder, "init", "-q")
     run(folder, "add", "-A")
     run(folder, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "first")
     (folder / "src/a.py").write_text("one\nzwei ü\n")
-    (folder / "data.bin").write_bytes(bytes(reversed(range(256))))
+    (folder / "config/data.bin").write_bytes(bytes(reversed(range(256))))
     return folder
 
 
@@ -34,10 +36,37 @@ def test_a_patch_brings_the_tree_back(tree: Path, tmp_path: Path) -> None:
     assert found is not None and found["kept"]
     path = tmp_path / "patches" / f"{found['sha256']}.patch"
     assert file_digest(path) == found["sha256"] and path.stat().st_size == found["bytes"]
-    changed = [(tree / name).read_bytes() for name in ("src/a.py", "data.bin")]
+    changed = [(tree / name).read_bytes() for name in ("src/a.py", "config/data.bin")]
     run(tree, "stash")
     run(tree, "apply", str(path))
-    assert [(tree / name).read_bytes() for name in ("src/a.py", "data.bin")] == changed
+    assert [(tree / name).read_bytes() for name in ("src/a.py", "config/data.bin")] == changed
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"a\nb\n\n\n\nz\n", b"A\nb\n\n\n\nz\n"),  # the patch ends in blank lines
+        (b"a\nb\xe9\nc\n", b"A\nb\xe9\nc\n"),  # no UTF-8
+        (b"a\r\nb\r\nc\r\n", b"A\r\nb\r\nc\r\n"),
+        (b"a\nb", b"a\nc"),  # no newline at the end
+    ],
+)
+def test_bytes_of_any_kind_come_back(tree: Path, tmp_path: Path, before: bytes, after: bytes) -> None:
+    (tree / "src/b.py").write_bytes(before)
+    run(tree, "add", "-A")
+    run(tree, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "second")
+    (tree / "src/b.py").write_bytes(after)
+    assert keep_patch(tree, tmp_path / "patches") is not None
+    (path,) = (tmp_path / "patches").iterdir()
+    run(tree, "checkout", "src/b.py")
+    run(tree, "apply", str(path))
+    assert (tree / "src/b.py").read_bytes() == after
+
+
+def test_a_change_of_what_no_job_reads_is_no_patch(tree: Path, tmp_path: Path) -> None:
+    run(tree, "checkout", "--", "src", "config")
+    (tree / "README.md").write_text("a study, described better\n")
+    assert keep_patch(tree, tmp_path / "patches") is None
 
 
 def test_equal_changes_are_kept_once(tree: Path, tmp_path: Path) -> None:

@@ -36,7 +36,12 @@ def file_digest(path: Path) -> str:
 
 def text_digest(text: str) -> str:
     """The digest of a text in UTF-8."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return bytes_digest(text.encode())
+
+
+def bytes_digest(content: bytes) -> str:
+    """The digest of bytes."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def json_digest(value: Any) -> str:

@@ -6,35 +6,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tiebreak.digest import text_digest
+from tiebreak.digest import bytes_digest
 
-CODE = ("src", "scripts", "rules", "config", "Snakefile", "requirements")
+CODE = ("src", "scripts", "rules", "config", "resources", "Snakefile", "requirements", "pyproject.toml", "dev")
 MOST_BYTES = 1 << 20
 MOST_NAMES = 50
 
 
 def keep_patch(folder: Path, patches: Path) -> dict[str, Any] | None:
-    """Keep the difference of the tree in `folder` to its commit as `patches`/<sha256>.patch, once for all jobs.
+    """Keep the difference of the code in `folder` to its commit as `patches`/<sha256>.patch, once for all jobs.
 
-    One of over a megabyte is not kept: its digest and size are told, with `kept` false. None where git tells nothing.
+    Byte for byte as git writes it, whatever the files' encodings and line ends, so that `git apply` takes it. One of
+    over a megabyte is not kept: its digest and size are told, with `kept` false. None where git tells nothing.
     """
-    text = output(["git", "-C", str(folder), "diff", "--binary", "--no-color", "--no-ext-diff", "HEAD"])
-    if not text:
+    patch = printed(["git", "-C", str(folder), "diff", "--binary", "--no-color", "--no-ext-diff", "HEAD", "--", *CODE])
+    if not patch:
         return None
-    text += "\n"  # `output` strips it, and git apply wants it
-    found = {"sha256": text_digest(text), "bytes": len(text.encode()), "kept": len(text.encode()) <= MOST_BYTES}
+    found = {"sha256": bytes_digest(patch), "bytes": len(patch), "kept": len(patch) <= MOST_BYTES}
     if found["kept"]:
-        write_once(patches / f"{found['sha256']}.patch", text)
+        write_once(patches / f"{found['sha256']}.patch", patch)
     return found
 
 
-def write_once(path: Path, text: str) -> None:
+def write_once(path: Path, content: bytes) -> None:
     """Write a file that is named by its content, unless it is there."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
+    unfinished.write_bytes(content)
     os.replace(unfinished, path)
 
 
@@ -50,9 +50,15 @@ def git(folder: Path, *arguments: str) -> str | None:
 
 
 def output(command: Sequence[str]) -> str | None:
+    """The text that a command prints, without what is blank around it; None where it fails or is not there."""
+    found = printed(command)
+    return None if found is None else found.decode("utf-8", errors="replace").strip()
+
+
+def printed(command: Sequence[str]) -> bytes | None:
     """What a command prints; None where it fails or is not there."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=20, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None

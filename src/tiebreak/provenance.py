@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.digest import file_digest, json_digest, package_locks, pinned_versions
-from tiebreak.patches import git, keep_patch, output, untracked
+from tiebreak.patches import CODE, git, keep_patch, output, untracked
 
 VERSION = 2
 LOCKS = ("flake.lock", "pyproject.toml")
@@ -156,12 +156,12 @@ def cuda_version() -> str | None:
 
 
 def git_state(folder: Path, patches: Path | None = None) -> dict[str, Any]:
-    """The commit of the code and whether the tree differs from it; nulls outside a repository.
+    """The commit of the code and whether the code (`patches.CODE`) differs from it; nulls outside a repository.
 
     patches: keep the difference there, named by its digest (`patch`), and name the code that git does not know.
     """
     commit = git(folder, "rev-parse", "HEAD")
-    changes = git(folder, "status", "--porcelain", "--untracked-files=no")
+    changes = git(folder, "status", "--porcelain", "--untracked-files=no", "--", *CODE)
     state = {"commit": commit, "dirty": None if commit is None or changes is None else bool(changes)}
     if patches is None or commit is None:
         return state
