@@ -1,6 +1,7 @@
 """Packs: the same members give the same bytes, and come out as they went in; what no pack of ours holds is refused."""
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,36 @@ def test_a_member_under_a_member_is_refused(tmp_path: Path) -> None:
         archive.writestr("a/b", "2")
     with pytest.raises(DataError, match=r"p\.zip: cannot be unpacked"):
         unpack(tmp_path / "p.zip", tmp_path / "out")
+
+
+def commented(archive: zipfile.ZipFile) -> None:
+    archive.comment = b"more"
+
+
+def extended(archive: zipfile.ZipFile) -> None:
+    info = zipfile.ZipInfo("b")
+    info.extra = b"\x99\x99\x04\x00more"
+    archive.writestr(info, "1")
+
+
+@pytest.mark.parametrize("hide", [commented, extended])
+def test_bytes_that_belong_to_no_member_are_refused(tmp_path: Path, hide: Callable[[zipfile.ZipFile], None]) -> None:
+    (tmp_path / "a").write_text("1")
+    write_pack(tmp_path / "p.zip", tmp_path, ["a"])
+    with zipfile.ZipFile(tmp_path / "p.zip", "a") as archive:
+        hide(archive)
+    with pytest.raises(DataError, match="its members come to"):
+        unpack(tmp_path / "p.zip", tmp_path / "out")
+
+
+def test_bytes_before_the_first_member_or_another_order_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    write_pack(tmp_path / "p.zip", tmp_path, ["a"])
+    (tmp_path / "before.zip").write_bytes(b"#!/bin/sh\n" + (tmp_path / "p.zip").read_bytes())
+    with pytest.raises(DataError, match="its members come to"):
+        unpack(tmp_path / "before.zip", tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "order.zip", "w") as archive:
+        archive.writestr("b", "1")
+        archive.writestr("a", "1")
+    with pytest.raises(DataError, match="order of their names"):
+        unpack(tmp_path / "order.zip", tmp_path / "out")

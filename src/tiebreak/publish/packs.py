@@ -12,6 +12,8 @@ MOMENT = (1980, 1, 1, 0, 0, 0)
 UNIX, PLAIN_FILE = 3, 0o100644 << 16
 MOST_BYTES = 64 << 30
 CHUNK = 1 << 20
+LOCAL, CENTRAL, END = zipfile.sizeFileHeader, zipfile.sizeCentralDir, zipfile.sizeEndCentDir
+ZIP64 = 1 << 30
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, EOFError, OSError, ValueError, LookupError)
 """What zipfile raises for a damaged, encrypted or unknown kind of archive."""
 
@@ -40,6 +42,7 @@ def unpack(pack: Path, root: Path) -> list[str]:
         with zipfile.ZipFile(pack) as archive:
             infos = archive.infolist()
             check(pack, infos)
+            check_nothing_else(pack, infos)
             for info in infos:
                 write_member(archive, info, root / info.filename)
     except BROKEN as error:
@@ -59,6 +62,18 @@ def check(pack: Path, infos: list[zipfile.ZipInfo]) -> None:
         seen.add(info.filename)
     if (total := sum(info.file_size for info in infos)) > MOST_BYTES:
         raise DataError(f"{pack}: would unpack to {total} bytes, at most {MOST_BYTES} are expected")
+
+
+def check_nothing_else(pack: Path, infos: list[zipfile.ZipInfo]) -> None:
+    """Refuse bytes that belong to no member, in comments, extra fields or gaps: nothing would ever compare them."""
+    if [info.filename for info in infos] != sorted(info.filename for info in infos):
+        raise DataError(f"{pack}: its members do not stand in the order of their names; it is no release's")
+    if max((info.file_size for info in infos), default=0) >= ZIP64:
+        return  # with sizes of 64 bits headers are longer
+    headers = sum(LOCAL + CENTRAL + 2 * len(info.filename.encode()) for info in infos)
+    expected = headers + sum(info.compress_size for info in infos) + END
+    if (found := pack.stat().st_size) != expected:
+        raise DataError(f"{pack}: has {found} bytes, its members come to {expected}; it is no release's")
 
 
 def write_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
