@@ -32,7 +32,7 @@ def test_the_table_of_arms_is_the_analysis_s(paths: Paths) -> None:
         value = arm["pass_at_1"]
         shown = f"{value['value']:.3f} [{value['low']:.3f}, {value['high']:.3f}]"
         assert f"| {name} | 1 | {shown} |" in text
-        assert f"{arm['graded']:,} of {arm['rollouts']:,}" in text
+        assert f"{arm['graded']:,} of {arm['samples']:,}" in text
 
 
 def test_a_card_without_licence_models_or_figure_still_reads(paths: Paths) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from jinja2 import Environment
 
-from tiebreak.paths import BASE_ARM, Paths
+from tiebreak.paths import Paths
 from tiebreak.publish.contents import names
 from tiebreak.publish.opened import RESULTS, read_records
 from tiebreak.publish.release import commit_of, read_study, repository
@@ -54,7 +54,10 @@ def card(release: Path) -> str:
             head=head(study),
             study=study,
             a=analysis,
-            arms=[name for name in analysis["arms"] if name != BASE_ARM],
+            arms=list(study.arms),
+            finished=len(study.trained_runs) - len(analysis["stopped"]),
+            imported=getattr(study.data.source, "imported", None) is not None,
+            public_base=study.model.revision is not None,
             seeds=study.rlvr.training_seeds,
             rows=rows,
             said=texts(analysis, SAID),

@@ -10,6 +10,8 @@ from tiebreak.publish.release import repository
 from tiebreak.study import Study
 
 ADAPTER = "adapter_config.json"
+MADE_HERE = "tiny"
+"""The base of studies that make their own (`model.base`)."""
 
 
 def model_card(
@@ -75,8 +77,10 @@ def base_in_words(study: Study, run: str) -> str:
     """The base, with its revision."""
     if run != BASE_ARM:
         return f"[{repository(study, BASE_ARM)}](/{repository(study, BASE_ARM)}), the study's SFT model"
+    if study.model.base == MADE_HERE:
+        return "a small Qwen3 made from scratch by the study itself"
     if hub_base(study) is None:
-        return "a small Qwen3 made from scratch by the study's code"
+        return f"the folder `{study.model.base}` of Tiebreak's repository at that commit"
     return f"[{study.model.base}](/{study.model.base}) at revision `{study.model.revision}`"
 
 

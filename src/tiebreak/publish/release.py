@@ -192,7 +192,7 @@ def license_text(study: Study) -> str:
     name = licence(study)
     if name is None:
         return f"The study {study.name} names no licence for its data (publish.license); all rights are reserved.\n"
-    return f"The data of the study {study.name} are under the licence {name} (SPDX identifier).\n"
+    return f"The data of the study {study.name} are under the licence {name} (as the Hugging Face Hub calls it).\n"
 
 
 def read_study(release: Path) -> Study:
