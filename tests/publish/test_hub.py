@@ -219,6 +219,13 @@ def test_a_repository_that_is_public_is_not_filled_by_a_private_study(hub: Hub, 
         send()
 
 
+def test_a_repository_that_became_public_is_told_though_nothing_would_be_sent(hub: Hub, send: Send) -> None:
+    send()
+    (hub.store.place("datasets", REPO) / "about.json").write_text('{"private": false}')
+    with pytest.raises(HubError, match="is public, and publish.private is true"):
+        send()
+
+
 def test_a_card_that_the_hub_refuses_stops_before_anything_is_sent(hub: Hub, send: Send, folder: Path) -> None:
     (folder / "README.md").write_text("---\nlicense: [\n---\n")
     with pytest.raises(HubError, match=r"the hub refuses it: Invalid metadata in README.md"):

@@ -1,26 +1,26 @@
 """A release that is whole passes; each thing wrong is named by its place."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from publish.small import remake_manifest
 
 from tiebreak import tables
+from tiebreak.digest import file_digest
 from tiebreak.errors import HubError
 from tiebreak.paths import Paths
-from tiebreak.publish import findings, preflight
+from tiebreak.publish import findings, manifest, preflight
 from tiebreak.publish.packs import write_pack
+from tiebreak.publish.preflight import INSIDE, problems
 from tiebreak.publish.publishing import cards_of
 from tiebreak.publish.release import folder_of
+from tiebreak.study import Study
 from tiebreak.tables import SFT
 
 Spoil = Callable[[Path], object]
-
-
-def problems(paths: Paths, root: Path) -> list[str]:
-    """What is wrong, where the repository around it is empty."""
-    return preflight.problems(folder_of(paths), cards_of(paths), root)
 
 
 def edit(name: str, old: str, new: str) -> Spoil:
@@ -96,6 +96,19 @@ def test_a_model_s_card_is_looked_at(paths: Paths, tmp_path: Path) -> None:
     assert problems(paths, tmp_path) == ["model card sft/README.md: holds the placeholder 'TBD'"]
 
 
+def test_what_goes_with_a_model_s_weights_is_looked_at(paths: Paths, study: Study) -> None:
+    told = {"base_model_name_or_path": "/home/anna/models/x", "hub_token": f"hf_{'a' * 20}"}
+    config = paths.model("dense-seed0") / "adapter_config.json"
+    config.write_text(json.dumps(told), encoding="utf-8")
+    models = dict(manifest.read(folder_of(paths)).models)
+    models["dense-seed0"] = {**models["dense-seed0"], "files": {config.name: file_digest(config)}}
+    remake_manifest(paths, study, models)
+    assert problems(paths, paths.results) == [
+        "model of dense-seed0: adapter_config.json: holds a token of the hub (hf_aaa…); take it out and revoke it",
+        "model of dense-seed0: adapter_config.json: holds /home/anna, a path of somebody's machine; " + INSIDE,
+    ]
+
+
 def test_a_path_in_what_a_model_wrote_counts_if_it_is_this_machine_s(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +117,7 @@ def test_a_path_in_what_a_model_wrote_counts_if_it_is_this_machine_s(
     (folder_of(paths) / name).write_text('{"path": "/home/model/x and /home/anna/work/y"}')
     assert problems(paths, tmp_path) == []
     monkeypatch.setenv("HOME", "/home/anna")
-    assert problems(paths, tmp_path) == [f"{name}: holds /home/anna, a path of somebody's machine"]
+    assert problems(paths, tmp_path) == [f"{name}: holds /home/anna, a path of somebody's machine; {INSIDE}"]
 
 
 def test_the_very_token_is_found_whatever_it_looks_like(

@@ -7,8 +7,8 @@ from typing import Any
 DESCRIPTION = """\
 Look at results/<study>/publish/release (made by `snakemake release`) before it is published: are the files and links
 there that card, report and README name; are the card's numbers those of the artifacts, and README's (`tiebreak
-claims`); are licence and revisions named; is there a token, a path of this machine or a placeholder in it? Ends with 1
-if anything is wrong.
+claims`); are licence and revisions named; is there a token, a path of this machine or a placeholder in it, or
+in what goes with the models' weights? Ends with 1 if anything is wrong.
 """
 
 
@@ -29,12 +29,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the problems; 1 if there are any. Raises ConfigError, DataError and HubError."""
     from tiebreak.paths import Paths
     from tiebreak.publish.preflight import problems
-    from tiebreak.publish.publishing import cards_of
-    from tiebreak.publish.release import folder_of
     from tiebreak.study import load
 
-    paths = Paths(load(args.study).name)
-    found = problems(folder_of(paths), cards_of(paths))
+    found = problems(Paths(load(args.study).name))
     print(
         json.dumps(found, ensure_ascii=False, indent=1) if args.json else "\n".join([*found, f"{len(found)} problems"])
     )

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ Text = tuple[str, str]
 """A name (for a member of a pack: the pack, `!`, the member) and its text."""
 
 
-def texts(folder: Path) -> Iterator[Text]:
-    """The text of each file of a folder, a part at a time. Raises DataError for a damaged pack or table."""
-    for name, path in files_in(folder).items():
+def texts(files: Mapping[str, Path]) -> Iterator[Text]:
+    """The text of files by their names, a part at a time. Raises DataError for a damaged pack or table."""
+    for name, path in files.items():
         try:
             yield from texts_of(name, path)
         except (zipfile.BadZipFile, pa.ArrowException, OSError) as error:

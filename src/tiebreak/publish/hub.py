@@ -86,11 +86,15 @@ def place(api: "HfApi", target: Target) -> str:
 
 def check(api: "HfApi", target: Target, state: State | None, plan: Plan, memory: Memory, *, private: bool) -> None:
     """Refuse a remote that is ahead of us, or public where the study wants it private. Raises HubError."""
-    if state is None or plan.is_empty:
+    if state is None:
         return
     if private and not state.private:
         raise HubError(f"{target}: is public, and publish.private is true; make it private at the hub, or write false")
-    if not state.files.keys() - set(OWN_FILES) or memory.knows(place(api, target), state.head, state.files):
+    if (
+        plan.is_empty
+        or not state.files.keys() - set(OWN_FILES)
+        or memory.knows(place(api, target), state.head, state.files)
+    ):
         return
     differs = [*plan.changed, *plan.removed, *plan.added]
     names = ", ".join(differs[:SHOWN]) + (f" and {len(differs) - SHOWN} more" if len(differs) > SHOWN else "")

@@ -7,14 +7,14 @@ The study: its licence and revisions. The repository: README and docs say what w
 
 import fnmatch
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
 from tiebreak.errors import DataError, HubError
 from tiebreak.paths import Paths
-from tiebreak.publish import findings
+from tiebreak.publish import findings, manifest
 from tiebreak.publish.access import VARIABLE
 from tiebreak.publish.card import PAGE, card
 from tiebreak.publish.contents import names, texts
@@ -26,25 +26,29 @@ from tiebreak.report.claims import LIST
 CARD = "README.md"
 READ_BY_PEOPLE = (CARD, "LICENSE", PAGE)
 WRITTEN_BY_US = (CARD, "LICENSE", "study.json", "records.jsonl", "manifest.json", "ro-crate-metadata.json")
+WRITTEN_BY_TRAINERS = ("config.json", "adapter_config.json", "generation_config.json", "tokenizer_config.json")
+WEIGHTS = ".safetensors"
 NOBODYS = ("/", "/root", "/home", "/tmp")
+INSIDE = "make it again from paths inside the checkout, the study file's too (--config study=…)"
 REBUILT = "results/report/rollouts/*"
 """What a release leaves out and names: the viewer's data, made anew from the rollouts."""
 MOST = 3
 
 
-def problems(release: Path, cards: Path, root: Path = Path()) -> list[str]:
-    """Everything wrong with the release in a folder, its models' cards, and the repository at `root`."""
-    files_in(release)  # refuses where there is none
-    found = [*about_study(release), *about_card(release), *about_links(release), *about_texts(release)]
+def problems(paths: Paths, root: Path = Path()) -> list[str]:
+    """Everything wrong with the release of a study, its models' cards and files, and the repository at `root`."""
+    release, cards = folder_of(paths), cards_of(paths)
+    files = files_in(release)
+    found = [*about_study(release), *about_card(release), *about_links(release), *about_texts(files, WRITTEN_BY_US)]
     for name, path in files_in(cards).items() if cards.is_dir() else ():
         text = path.read_text(encoding="utf-8")
         found += [f"model card {name}: {line}" for line in in_text(text, people=True, ours=True)]
-    return [*found, *about_repository(root)]
+    return [*found, *about_models(paths), *about_repository(root)]
 
 
 def require_fit(paths: Paths) -> None:
     """Refuse a release with anything wrong. Raises HubError with all of it."""
-    found = problems(folder_of(paths), cards_of(paths))
+    found = problems(paths)
     if found:
         raise HubError("\n".join([f"{folder_of(paths)}: is not fit to be published ({len(found)} problems):", *found]))
 
@@ -89,11 +93,21 @@ def about_links(release: Path) -> Iterator[str]:
                 yield f"{name}: names {target}, which is not in the release"
 
 
-def about_texts(release: Path) -> Iterator[str]:
-    """Nothing in any file that must not leave; of each file at most a few findings."""
+def about_models(paths: Paths) -> Iterator[str]:
+    """Nothing in the files beside the weights of the models that leave."""
+    for run, model in sorted(manifest.read(folder_of(paths)).models.items()):
+        if model["repo"] is None:
+            continue
+        files = {name: paths.model(run) / name for name in model["files"] if not name.endswith(WEIGHTS)}
+        there = {name: path for name, path in files.items() if path.is_file()}
+        yield from (f"model of {run}: {line}" for line in about_texts(there, WRITTEN_BY_TRAINERS))
+
+
+def about_texts(files: Mapping[str, Path], ours: Sequence[str]) -> Iterator[str]:
+    """Nothing in any file that must not leave; of each file at most a few findings. ours: those that we write."""
     said: dict[str, int] = {}
-    for name, text in texts(release):
-        for line in in_text(text, people=name in READ_BY_PEOPLE, ours=name in WRITTEN_BY_US):
+    for name, text in texts(files):
+        for line in in_text(text, people=name in READ_BY_PEOPLE, ours=name in ours):
             said[name] = said.get(name, 0) + 1
             if said[name] <= MOST:
                 yield f"{name}: {line}"
@@ -112,7 +126,7 @@ def in_text(text: str, *, people: bool, ours: bool) -> Iterator[str]:
         yield f"holds {what} ({beginning}); take it out and revoke it"
     here = [path for path in map(str, (Path.cwd(), Path.home())) if path not in NOBODYS and path in text]
     for path in dict.fromkeys([*here, *(findings.machine_paths(text) if ours else ())]):
-        yield f"holds {path}, a path of somebody's machine"
+        yield f"holds {path}, a path of somebody's machine; {INSIDE}"
     if people:
         for found in dict.fromkeys(findings.placeholders(text)):
             yield f"holds the placeholder {found!r}"
