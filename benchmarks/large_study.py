@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tiebreak import gates, tables
+from tiebreak.chat import Message
 from tiebreak.domains.reading import StoredRollout
 from tiebreak.domains.rust.domain import FACTS, RustDomain
 from tiebreak.domains.rust.protocol import format_call, format_result
@@ -23,6 +24,8 @@ from tiebreak.publish.wanted_params import wanted_params
 from tiebreak.sampling import Plan, as_arrow, prompts_of
 from tiebreak.seeds import derive
 from tiebreak.study import Study
+from tiebreak.training.pool import batches
+from tiebreak.training.run import Run
 
 STUDY: dict[str, Any] = {
     "name": "large",
@@ -133,10 +136,11 @@ class Large:
                 self.sampled("evaluation", run, ("eval", rep), "holdout", self.study.evaluation.k, rep=str(rep))
 
     def trained(self, run: str) -> None:
-        """One training: four groups a step, of one case of the pool."""
+        """One training: two groups a step, of the cases that its seed gives."""
         arm, seed = parse_run(run)
+        order = batches(self.prompts("pool"), Run(self.study.root_seed, arm, int(seed or 0)), self.study.rlvr)
         place, names = f"arms/{arm}/seed{seed}", {"arm": arm, "seed": str(seed)}
-        groups = [self.group(arm, step, number) for step in range(1, 5) for number in range(2)]
+        groups = [self.group(arm, at // 2 + 1, at % 2, shown) for at, shown in enumerate(order)]
         ties = {"ties": f"gates/ties/{arm}.json", "pool": "data/pool.parquet"}
         outputs = {"trial": f"{place}/trial.json", "decision": f"{place}/decision.json"}
         with self.pretend("trial", ties, outputs, **names) as job:
@@ -150,9 +154,9 @@ class Large:
             write_lines(job.output.groups, groups)
             write_lines(job.output.steps, [step_of(groups, step) for step in range(1, 5)])
 
-    def group(self, arm: str, step: int, number: int) -> Row:
+    def group(self, arm: str, step: int, number: int, shown: tuple[Any, list[Message]]) -> Row:
         """One group, its rollouts of both kinds."""
-        case, messages = self.prompts("pool")[number]
+        case, messages = shown
         kinds = [self.conversation(case, messages, sample % 3) for sample in range(4)]
         read = [self.reader.read(StoredRollout(case.case_id, turns, "final", facts)) for turns, facts in kinds]
         rewards = [one.rewards[arm] for one in read]
