@@ -12,7 +12,8 @@ MOMENT = (1980, 1, 1, 0, 0, 0)
 UNIX, PLAIN_FILE = 3, 0o100644 << 16
 MOST_BYTES = 64 << 30
 CHUNK = 1 << 20
-LOCAL, CENTRAL, END = zipfile.sizeFileHeader, zipfile.sizeCentralDir, zipfile.sizeEndCentDir
+LOCAL, CENTRAL, END = 30, 46, 22
+"""The bytes of a zip's headers without names: of a member, in the directory, at the end (PKWARE's APPNOTE, 4.3)."""
 ZIP64 = 1 << 30
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, EOFError, OSError, ValueError, LookupError)
 """What zipfile raises for a damaged, encrypted or unknown kind of archive."""
