@@ -1,5 +1,6 @@
 """The smoke test of a study, for real on the minute studies, and what it says of one that cannot work."""
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,14 @@ def test_a_study_that_works_goes_through_all_stages(tmp_path: Path, capsys: pyte
     assert "recursion is dead" in said[5] and "hardly trained" in said[5]
     assert said[-1] == "GO: 7 of 7 stages went well"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_reads_one_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(smoke, "smoke", lambda *_, **__: iter([Line("data", "ok", "16 of 16", 1.5)]))
+    assert main(["smoke", "--json", "--study", str(REPO / "config/test/fathom-minute.yaml")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["reason"]) == ("GO", "2 of 2 stages went well")
+    assert found["stages"][1] == {"subject": "data", "state": "ok", "found": "16 of 16", "seconds": 1.5}
 
 
 def test_a_trace_that_does_not_fit_is_a_no_go_and_the_rest_is_not_tried(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def fill(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: python environments/fathom/space.py FOLDER")
     try:
         fill(Path(sys.argv[1]))

@@ -28,7 +28,7 @@ TARGET = re.compile(
 )
 TOOL_RULES = ("base", "cases", "traces", "bands", "probe", "trial", "rlvr", "evaluation", "budgets", "shard")
 """Rules that run generated or model-written code."""
-OF_STUDIES = ("study", "model", "adapter", "disk")
+OF_STUDIES = ("study", "data", "model", "adapter", "disk", "prime-rl")
 """What the doctor looks at for a study, not for the machine."""
 
 
@@ -106,7 +106,8 @@ def check_machine(dag: Any, name: str, study: Study, *, here: bool) -> None:
     name: the study as its user named it. here: the jobs run on this machine, one training at a time; else on a cluster,
     and only what all machines share is looked at (the model at the hub, stored adapters, the disk), for all trainings.
     """
-    from tiebreak.cli.doctor import examine, look_at_study
+    from tiebreak.cli.doctor import examine
+    from tiebreak.cli.doctor_study import look_at_study
 
     if not any(job.rule.name in TOOL_RULES or job.resources.get("gpu", 0) for job in dag.needrun_jobs()):
         return

@@ -1,6 +1,7 @@
 """What the doctor says of a study of a large model: its questions, its model, its stored adapters, its disk."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from domains.rust.imports.hub import COMMIT, NAME, Hub, serving
 from huggingface_hub import constants, hf_api
 
 from tiebreak.cli import doctor
-from tiebreak.cli.doctor import GIB, SMALL, Finding, look_at_disk, look_at_study
+from tiebreak.cli.doctor import GIB, SMALL, Finding, look_at_disk
+from tiebreak.cli.doctor_study import look_at_adapters, look_at_prime_rl, look_at_study
 from tiebreak.paths import Paths
 from tiebreak.study import Study, load
 from tiebreak.training.disk import TOOL, VLLM, needed
@@ -33,7 +35,8 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Named:
         for place, value in changes.items():
             section, _, key = place.partition("__")
             values[section][key] = value
-        values["data"]["source"]["import"]["families"] = str(ROOT / "resources/name_families.json")
+        if "data__source" not in changes:
+            values["data"]["source"]["import"]["families"] = str(ROOT / "resources/name_families.json")
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
         return load(tmp_path / "mine.yaml")
 
@@ -73,6 +76,39 @@ def test_a_model_that_cannot_be_had_is_named(hub: Hub, named: Named, monkeypatch
     monkeypatch.setattr(hf_api.constants, "ENDPOINT", "http://127.0.0.1:9")
     away = look(named())["model"]
     assert away.state == "missing" and "the hub cannot be reached" in away.found and "HF_ENDPOINT" in away.found
+
+
+def test_disk_that_cannot_be_estimated_is_told(named: Named, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(hf_api.constants, "ENDPOINT", "http://127.0.0.1:9")
+    found = look(named())["disk"]
+    assert found.state == "warning" and "not compared: the size of the model is not known" in found.found
+
+
+def test_imported_data_that_is_not_there_is_named(hub: Hub, named: Named, tmp_path: Path) -> None:
+    whole = {"dataset": "./specs", "specs": "a/specs.jsonl", "families": None}
+    study = named(data__source={"import": whole | {"families": str(tmp_path / "families.json")}})
+    found = [finding for finding in look_at_study(study) if finding.subject == "data"]
+    assert [finding.found.rpartition("/")[2] for finding in found] == [
+        "families.json is not there",
+        "specs.jsonl is not there",
+    ]
+    (tmp_path / "specs/a").mkdir(parents=True)
+    (tmp_path / "specs/a/specs.jsonl").touch()
+    (tmp_path / "families.json").touch()
+    assert "data" not in look(study)
+
+
+def test_what_installs_prime_rl_is_looked_for(named: Named, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: None if program == "uv" else f"/bin/{program}")
+    (found,) = look_at_prime_rl(named())
+    assert found.state == "missing" and found.found.startswith("uv is not on PATH") and "pip install uv" in found.mend
+    (stamp,) = named().tools()
+    (tmp_path / stamp).parent.mkdir(parents=True)
+    (tmp_path / stamp).touch()
+    assert list(look_at_prime_rl(named())) == []
+    assert list(look_at_prime_rl(load("laptop", ROOT))) == []
 
 
 def test_an_adapter_in_the_models_place_is_named(hub: Hub, named: Named, tmp_path: Path) -> None:
@@ -137,7 +173,7 @@ def test_a_stored_adapter_of_another_model_is_missing(named: Named, tmp_path: Pa
     model = Paths("mine", tmp_path / "results").model("dense-seed0")
     model.mkdir(parents=True)
     (model / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "Qwen/Qwen3-8B", "r": 8}))
-    found = {finding.subject: finding for finding in doctor.look_at_adapters(named())}["adapter"]
+    found = {finding.subject: finding for finding in look_at_adapters(named())}["adapter"]
     assert found.state == "missing" and "was trained on Qwen/Qwen3-8B, the model here is" in found.found
 
 

@@ -198,6 +198,7 @@ def test_a_bad_blueprint_is_named(
 
 def test_files_that_are_none_are_named(crate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "No such file" in failure(capsys, str(tmp_path / "none.json"), crate)
+    assert "--cores all data, with" in failure(capsys, "results/none/data/cases.jsonl", crate)
     assert "Is a directory" in failure(capsys, str(tmp_path), crate)
     (tmp_path / "none.jsonl").write_text("\n")
     assert "holds no blueprint" in failure(capsys, str(tmp_path / "none.jsonl"), crate)

@@ -28,6 +28,13 @@ def test_what_holds_no_episodes_is_named(tmp_path: Path, capsys: pytest.CaptureF
     assert "cannot be run (No such file or directory); name another with --python" in capsys.readouterr().err
 
 
+def test_a_python_without_the_packages_and_a_port_that_is_none_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["serve", "--python", "/bin/false"]) == 2
+    assert "/bin/false has no openenv; install requirements/openenv.txt there" in capsys.readouterr().err
+    assert cli.main(["serve", "--port", "0"]) == 2
+    assert "--port 0: is no port" in capsys.readouterr().err
+
+
 def test_the_server_is_started_by_the_python_that_was_named(tmp_path: Path) -> None:
     """A stand-in for Python writes down how it was called; it is executed in place of the command."""
     import subprocess

@@ -58,5 +58,5 @@ def test_without_a_release_both_say_how_it_is_made(hub: Hub, paths: Paths, capsy
     folder_of(paths).rename("elsewhere")
     for command in (["preflight"], ["publish", "--dry-run"], ["publish"]):
         assert main([*command, "--study", "minute.yaml"]) == 2
-        assert "snakemake release" in said(capsys)
+        assert "snakemake --cores all release" in said(capsys)
     assert not hub.asked

@@ -44,7 +44,7 @@ def test_a_blob_has_git_s_name(tmp_path: Path) -> None:
     path.write_bytes("text\0é".encode())
     git = subprocess.run(["git", "hash-object", str(path)], capture_output=True, text=True, check=True)
     assert content_of(path).blob == git.stdout.strip()
-    with pytest.raises(HubError, match="is not there; make the release again"):
+    with pytest.raises(HubError, match="is not there; make the release: ./dev snakemake"):
         content_of(tmp_path / "b")
 
 

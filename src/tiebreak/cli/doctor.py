@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tiebreak.devices import devices
 from tiebreak.digest import pinned_versions
-from tiebreak.errors import EngineError, SandboxError, TrainingError
-from tiebreak.paths import BASE_ARM, Paths
+from tiebreak.errors import SandboxError
 
 if TYPE_CHECKING:
     from tiebreak.study import Study
@@ -65,6 +64,8 @@ def render(finding: Finding) -> str:
 
 def examine(name: str | None) -> Iterator[Finding]:
     """Look at everything; a study that cannot be read raises ConfigError before the slow looks."""
+    from tiebreak.cli.doctor_study import look_at_prime_rl, look_at_study
+
     study = load_study(name) if name else None
     gpus_needed = max(study.gpus(stage) for stage in ("sft", "rlvr", "evaluation")) if study else 0
     yield Finding("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
@@ -77,82 +78,10 @@ def examine(name: str | None) -> Iterator[Finding]:
     yield look_at_limits()
     yield Finding("cores", "ok", str(len(os.sched_getaffinity(0))))
     yield look_at_memory(memory_bytes())
-    yield from [look_at_disk(free_bytes())] if study is None else look_at_study(study)
-
-
-def look_at_study(study: "Study", *, at_once: int = 1) -> Iterator[Finding]:
-    """What a study asks of its user, its model at the hub or in a folder, its stored adapters, and the disk it takes.
-
-    at_once: trainings at a time.
-    """
-    from tiebreak.training.disk import needed
-
-    yield from (Finding("study", "missing", question) for question in study.questions())
-    model, weights = look_at_model(study)
-    yield model
-    yield from look_at_adapters(study)
-    yield from look_at_vllm(study)
-    parts = needed(study, weights, ROOT, at_once=at_once) if study.model.device == "cuda" and weights else {}
-    yield look_at_disk(free_bytes(), parts)
-
-
-def look_at_model(study: "Study") -> tuple[Finding, int]:
-    """Whether the base model can be had, and the size of its weights, 0 where it cannot or is yet to be made."""
-    from tiebreak.training.download import model_bytes
-    from tiebreak.training.fit import weights_bytes
-
-    name, revision = study.model.base, str(study.model.revision)
-    folder = ROOT / Paths(study.name).base if study.model.is_made else Path(name)
-    if (folder / "config.json").is_file():
-        size = weights_bytes(folder)
-        if problem := misfit(study, folder):
-            return Finding("model", "missing", problem), size
-        return Finding("model", "ok", f"{name}, {size / GIB:.1f} GiB of weights here"), size
-    if not study.model.is_hub:
-        return Finding("model", "ok", f"{name}, which the study makes"), 0
-    try:
-        size = model_bytes(name, revision)
-    except TrainingError as error:
-        return Finding("model", "missing", str(error)), 0
-    return Finding("model", "ok", f"{name} at {revision[:12]}, {size / GIB:.1f} GiB of weights"), size
-
-
-def look_at_vllm(study: "Study") -> Iterator[Finding]:
-    """Where vLLM comes from, if the study samples with it."""
-    from tiebreak.engines.vllm_machine import PYTHON, find_python
-
-    if "vllm" not in (study.engine("rlvr"), study.engine("evaluation")):
-        return
-    if PYTHON not in os.environ:
-        yield Finding("vllm", "ok", "rule vllm_server installs it from its lock")
-        return
-    try:
-        yield Finding("vllm", "ok", f"{find_python(None)}, named by {PYTHON}")
-    except EngineError as error:
-        yield Finding("vllm", "missing", str(error))
-
-
-def misfit(study: "Study", base: Path) -> str | None:
-    """What a study says of its base's ids that is not so: prime-rl would never sample some, or sample unknown ones."""
-    rows = json.loads((base / "config.json").read_text(encoding="utf-8")).get("vocab_size")
-    part = study.rlvr.prime_rl if study.rlvr.trainer == "prime-rl" else None
-    if part is None or rows == part.vocabulary:
-        return None
-    return f"rlvr.prime_rl.vocabulary is {part.vocabulary}, the model in {base} has {rows} rows; make them agree"
-
-
-def look_at_adapters(study: "Study") -> Iterator[Finding]:
-    """The stored adapters that are another model's."""
-    from tiebreak.engines.adapter import is_adapter
-    from tiebreak.training.fit import check_adapter
-
-    paths = Paths(study.name, ROOT / "results")
-    for model in map(paths.model, study.trained_runs):
-        if is_adapter(model):
-            try:
-                check_adapter(model, paths.model(BASE_ARM))
-            except (EngineError, TrainingError) as error:
-                yield Finding("adapter", "missing", str(error))
+    if study is None:
+        yield look_at_disk(free_bytes())
+    else:
+        yield from [*look_at_prime_rl(study), *look_at_study(study)]
 
 
 def load_study(name: str) -> "Study":

@@ -39,16 +39,26 @@ def run(asked: argparse.Namespace) -> int:
         return keep(asked.keep, asked.demo, asked.scripted)
     if asked.scripted:
         raise ConfigError("--scripted is for --keep FILE; then serve them with --demo FILE")
+    if not 0 < asked.port < 1 << 16:
+        raise ConfigError(f"--port {asked.port}: is no port; a number from 1 to 65535 is expected")
     python = asked.python or environment(ROOT / ".venv-openenv")
+    check_python(python)
     paths = [str(ROOT / "src"), str(ROOT / "environments" / "fathom")]
     variables = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     if asked.demo is not None:
         variables["TIEBREAK_DEMO"] = str(asked.demo.resolve())
     module = ["-m", "fathom_env.server.app", "--host", asked.host, "--port", str(asked.port)]
+    os.execve(python, [str(python), *module], variables)
+
+
+def check_python(python: Path) -> None:
+    """Refuse a Python that cannot be run or does not have the server's packages. Raises ConfigError."""
     try:
-        os.execve(python, [str(python), *module], variables)
+        done = subprocess.run([python, "-c", "import openenv"], stdin=subprocess.DEVNULL, capture_output=True)
     except OSError as error:
         raise ConfigError(f"{python} cannot be run ({error.strerror}); name another with --python") from None
+    if done.returncode != 0:
+        raise ConfigError(f"{python} has no openenv; install requirements/openenv.txt there, or leave --python out")
 
 
 def keep(path: Path, demo: Path | None, scripted: bool) -> int:

@@ -1,8 +1,10 @@
 """`tiebreak smoke`: a study in small before money is spent, with a verdict at the end."""
 
 import argparse
+import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,26 +24,30 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser("smoke", help=text, description=f"{text}; {note}")
     parser.add_argument("--study", required=True, metavar="NAME", help="a name in config/studies or a path")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="where models may lie")
+    parser.add_argument("--json", action="store_true", help="one JSON object at the end: verdict, reason, stages")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a line a stage as soon as it is done, then the verdict."""
+    """Print a line a stage as soon as it is done, then the verdict; with --json the same as one object."""
     from tiebreak.cli.doctor import load_study
     from tiebreak.smoke import smoke
 
     study = load_study(arguments.study)
     here = list(machine(study))
     for line in here:
-        print(render(line), flush=True)
+        tell(line, quiet=arguments.json)
     gpu = not any(line.subject == "gpus" and line.state != "ok" for line in here)
     found = here
     with tempfile.TemporaryDirectory(prefix="tiebreak-smoke-") as folder:
         for line in smoke(study, Paths(study.name, arguments.results), Path(folder), gpu=gpu):
-            print(render(line), flush=True)
+            tell(line, quiet=arguments.json)
             found.append(line)
     verdict, why = judged(found)
-    print(f"{verdict}: {why}")
+    if arguments.json:
+        print(json.dumps({"verdict": verdict, "reason": why, "stages": [asdict(line) for line in found]}, indent=1))
+    else:
+        print(f"{verdict}: {why}")
     return STATUS[verdict]
 
 
@@ -61,6 +67,12 @@ def machine(study: "Study") -> Iterator["Line"]:
     needed, here = max(study.gpus("sft"), study.gpus("rlvr"), study.gpus("evaluation")), torch.cuda.device_count()
     if needed:
         yield Line("gpus", "ok" if here >= needed else "no-go", f"{here} here, the largest job takes {needed}")
+
+
+def tell(line: "Line", *, quiet: bool) -> None:
+    """Print a line for people, unless a program reads."""
+    if not quiet:
+        print(render(line), flush=True)
 
 
 def render(line: "Line") -> str:

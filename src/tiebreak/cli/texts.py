@@ -44,12 +44,19 @@ def read_text(file: str) -> str:
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise DataError(f"{place}: cannot be read: {error.strerror}; name a text file") from error
+        raise DataError(f"{place}: cannot be read: {error.strerror}; {mend(file)}") from error
     try:
         return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{place}: line {line}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
+
+
+def mend(file: str) -> str:
+    """What to do about a file that is not there: a study's own is made, another one is named."""
+    if not Path(file).exists() and Path(file).parts[:1] == ("results",):
+        return "./dev snakemake --cores all data, with the study's --config, makes a study's cases"
+    return "name a text file"
 
 
 def read_blueprint(file: str, case: str | None = None) -> "Blueprint":

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tiebreak.errors import DataError
-from tiebreak.publish.plan import files_in
+from tiebreak.publish.plan import REMAKE, files_in
 
 Text = tuple[str, str]
 """A name (for a member of a pack: the pack, `!`, the member) and its text."""
@@ -22,7 +22,7 @@ def texts(files: Mapping[str, Path]) -> Iterator[Text]:
         try:
             yield from texts_of(name, path)
         except (zipfile.BadZipFile, pa.ArrowException, OSError) as error:
-            raise DataError(f"{path}: cannot be read ({error}); make the release again: snakemake release") from None
+            raise DataError(f"{path}: cannot be read ({error}); {REMAKE}") from None
 
 
 def texts_of(name: str, source: Path | io.BytesIO) -> Iterator[Text]:

@@ -44,7 +44,7 @@ def put(source: Path, target: Path, *, copies: bool) -> None:
             target.symlink_to(source.resolve())
     except OSError as error:
         raise DataError(
-            f"{source}: cannot be put to {target} ({error}); is it under another file, is there room?"
+            f"{source}: cannot be put to {target} ({error.strerror}); is it under another file, is there room?"
         ) from None
 
 

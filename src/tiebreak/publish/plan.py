@@ -12,6 +12,7 @@ LARGEST_IN_GIT = 10 << 20
 """Above this a hub keeps a file outside git, under its SHA-256."""
 OWN_FILES = (".gitattributes",)
 """What the hub itself puts into a repository."""
+REMAKE = "make the release: ./dev snakemake --cores all release, with the study's --config"
 MARKS = {"added": "+", "changed": "~", "removed": "-"}
 
 
@@ -83,7 +84,7 @@ def sizes(contents: Contents, paths: Iterable[str]) -> dict[str, int]:
 def content_of(path: Path) -> Content:
     """The content of a file. Raises HubError for what is none."""
     if not path.is_file():
-        raise HubError(f"{path}: is not there; make the release again: snakemake release")
+        raise HubError(f"{path}: is not there; {REMAKE}")
     size = path.stat().st_size
     return Content(size, file_digest(path), blob_digest(path) if size <= LARGEST_IN_GIT else None)
 
@@ -97,6 +98,6 @@ def blob_digest(path: Path) -> str:
 def files_in(folder: Path) -> dict[str, Path]:
     """The files of a folder by their relative paths. Snakemake's hidden stamps are not among them."""
     if not folder.is_dir():
-        raise HubError(f"{folder}: is not there; make the release first: snakemake release")
+        raise HubError(f"{folder}: is not there; {REMAKE}")
     found = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in found if path.name != ".snakemake_timestamp"}

@@ -20,7 +20,7 @@ from tiebreak.publish.card import card
 from tiebreak.publish.hub import State, Target, check, look, place, release
 from tiebreak.publish.memory import Memory
 from tiebreak.publish.model_card import model_card
-from tiebreak.publish.plan import Plan, files_in, plan_of
+from tiebreak.publish.plan import REMAKE, Plan, files_in, plan_of
 from tiebreak.publish.release import build, folder_of, repository
 from tiebreak.study import Study
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 README = "README.md"
 ANALYSIS = "results/stats/analysis.json"
-STALE = "is not what the release's manifest says; make the release again: snakemake release"
+STALE = f"is not what the release's manifest says; {REMAKE}"
 
 
 def receipt_of(paths: Paths) -> Path:

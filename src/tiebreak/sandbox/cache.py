@@ -48,7 +48,7 @@ class Cache:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise DataError(
-                f"{folder}: the verdict cache cannot be made ({problem}); name a writable folder"
+                f"{folder}: the verdict cache cannot be made ({problem.strerror}); name a writable folder"
             ) from problem
         self._folder = folder
         self._segment_bytes = min(SEGMENT_BYTES, most_bytes // SEGMENTS)

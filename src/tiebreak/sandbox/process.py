@@ -184,7 +184,9 @@ def _start(words: Sequence[str], options: dict[str, object]) -> subprocess.Popen
             **options,  # type: ignore[call-overload]
         )
     except OSError as problem:
-        raise SandboxError(f"cannot start {words[0]}: {problem}; install util-linux and bubblewrap") from problem
+        raise SandboxError(
+            f"cannot start {words[0]} ({problem.strerror}); install util-linux and bubblewrap"
+        ) from problem
 
 
 def _result(child: subprocess.Popen[bytes], top: int, limits: Limits, report: Pipe | None) -> Result:

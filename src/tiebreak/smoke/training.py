@@ -27,7 +27,9 @@ def model(part: Slice) -> str:
     made = next((path for path in (part.paths.base, base) if part.at_hand(path)), None)
     words = f"the study's base {made}"
     if made is None and study.model.is_hub:
-        raise NotHereError(f"{base} is not on this machine; `snakemake base` downloads it")
+        raise NotHereError(
+            f"{base} is not on this machine; ./dev snakemake --cores all base, with the study's --config, loads it"
+        )
     if made is None:
         made, words = fresh(part), "a base with fresh weights, for the study's own is not made yet"
     part.base = made
