@@ -8,9 +8,12 @@ from typing import Any, cast
 import pytest
 from jinja2 import UndefinedError
 
+from tiebreak.cli.verify import other_version
 from tiebreak.errors import BlueprintError, SandboxError
+from tiebreak.paths import Paths
 from tiebreak.publish import check_files
 from tiebreak.publish.context import Context
+from tiebreak.publish.release import folder_of
 from tiebreak.publish.verdicts import Difference, Verdict, differs
 from tiebreak.publish.verify import check_told, run_again, safely
 
@@ -66,3 +69,10 @@ def raising(problem: Exception) -> Iterator[Verdict]:
     """A check that raises."""
     raise problem
     yield
+
+
+def test_a_difference_that_another_version_may_have_made_says_so(paths: Paths) -> None:
+    release = folder_of(paths)
+    assert other_version(release, [GOOD]) == []
+    (said,) = other_version(release, [GOOD, BAD])
+    assert said.startswith(f"the release is of commit {'c' * 40}, this is ") and "verify it in a checkout of" in said

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"release": str(arguments.release), "verdicts": [one.plain() for one in found]}, indent=1))
     else:
-        print(*closing(found), sep="\n")
+        print(*closing(found), *other_version(release, found), sep="\n")
     return int(any(one.fails for one in found))
 
 
@@ -100,6 +100,18 @@ def digest(root: Path) -> int:
     names = [path.relative_to(paths.root).as_posix() for path in unchanged(behind(paths))]
     print(science_digest(paths.root, names))
     return 0
+
+
+def other_version(release: Path, found: Sequence["Verdict"]) -> list[str]:
+    """What to do about a difference that another version of this code may have made: it words texts in its own way."""
+    from tiebreak.patches import git
+    from tiebreak.publish.manifest import read
+    from tiebreak.publish.replay import ROOT
+
+    made, here = read(release).commit, git(ROOT, "rev-parse", "HEAD")
+    if made in (None, here) or not any(one.fails for one in found):
+        return []
+    return [f"the release is of commit {made}, this is {here or 'unknown'}: verify it in a checkout of that commit"]
 
 
 def line(verdict: "Verdict") -> str:
