@@ -12,15 +12,17 @@ from typing import Any
 
 from tiebreak import gates, tables
 from tiebreak.chat import Message
+from tiebreak.digest import code_digest, toolchain_digest
 from tiebreak.domains.reading import StoredRollout
 from tiebreak.domains.rust.domain import FACTS, RustDomain
 from tiebreak.domains.rust.protocol import format_call, format_result
 from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.job import Job
 from tiebreak.job_sampling import summary
-from tiebreak.paths import Paths, parse_run
+from tiebreak.paths import Paths, parse_run, run_name
 from tiebreak.publish.replay import ROOT, Files, Named, borrow
-from tiebreak.publish.wanted_params import wanted_params
+from tiebreak.publish.wanted import Wanted, wanted_jobs
+from tiebreak.publish.wanted_params import OF_RULE, wanted_params
 from tiebreak.sampling import Plan, as_arrow, prompts_of
 from tiebreak.seeds import derive
 from tiebreak.study import Study
@@ -52,107 +54,94 @@ class Large:
         (place / "Snakefile").write_bytes((ROOT / "Snakefile").read_bytes())
         os.chdir(place)
         self.study = Study.model_validate(values)
-        self.paths, self.root = Paths(self.study.name), f"results/{self.study.name}"
-        self.parts = self.study.parts()
+        self.paths = Paths(self.study.name)
         self.tables = {arm: part.reward_table() for arm, part in self.study.arms.items()}
-
-    def task(self, rule: str, inputs: Row, outputs: Row, **wildcards: str) -> Any:
-        """What Snakemake would give a script."""
-        params = wanted_params(self.study, rule, wildcards)
-        params |= {"code": "made up", "toolchain": "made up", "asked": self.study.name, "declared": False}
-        params |= {"gpus_of": {"sft": 0, "rlvr": 0, "evaluation": 0}, "most_calls": 6}
-        given = {name: value for name, value in params.items() if value is not None or name.endswith("message")}
-        shared = {"input": Files(self.placed(inputs)), "output": Files(self.placed(outputs)), "config": {}}
-        return SimpleNamespace(
-            **shared, rule=rule, wildcards=Named(wildcards), params=Named(given), threads=2, log=[f"logs/{rule}.log"]
-        )
-
-    def placed(self, items: Row) -> Row:
-        """Paths of the study from names under its folder; other paths as they are."""
-        return {
-            name: [self.path(v) for v in item] if isinstance(item, list) else self.path(item)
-            for name, item in items.items()
-        }
-
-    def path(self, name: str) -> str:
-        """A path of the study, its folder made."""
-        found = name if name.startswith("resources/") else f"{self.root}/{name}"
-        Path(found).parent.mkdir(parents=True, exist_ok=True)
-        return found
-
-    def run(self, rule: str, inputs: Row, outputs: Row, **wildcards: str) -> None:
-        """Run a rule's own script."""
-        task = self.task(rule, inputs, outputs, **wildcards)
-        runpy.run_path(str(ROOT / "scripts" / f"{rule}.py"), init_globals={"snakemake": task})
-
-    def pretend(self, rule: str, inputs: Row, outputs: Row, **wildcards: str) -> Job:
-        """A job that leaves a record of what the caller makes inside it."""
-        return Job(self.task(rule, inputs, outputs, **wildcards))
+        self.toolchain = toolchain_digest(ROOT)
 
     def make(self) -> Paths:
-        """Everything, from blueprints to the page."""
-        self.make_data()
-        self.make_trainings()
-        self.make_samples()
-        self.make_statistics()
+        """All jobs that the study asks for, each when what it reads is there: by its script, or made up."""
+        waiting = list(wanted_jobs(self.study, made_base=True).values())
+        while waiting:
+            ready = [job for job in waiting if all(Path(path).exists() for path in flat(job.inputs))]
+            for job in ready:
+                self.do(job)
+            waiting = [job for job in waiting if job not in ready]
         return self.paths
 
-    def make_data(self) -> None:
-        """Data and gates; the made-up cases are blueprints that nothing has played."""
+    def do(self, job: Wanted) -> None:
+        """Do a job and leave its record."""
+        for path in flat(job.outputs):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        if make_up := getattr(self, f"make_{job.rule}", None):
+            with Job(self.task(job)) as task:
+                make_up(task)
+        else:
+            script = ROOT / "scripts" / f"{job.rule}.py"
+            runpy.run_path(str(script), init_globals={"snakemake": self.task(job)})
+
+    def task(self, job: Wanted) -> Any:
+        """What Snakemake would give a script."""
+        script = ROOT / "scripts" / f"{job.rule}.py"
+        params = wanted_params(self.study, job.rule, job.wildcards)
+        params |= {"code": code_digest(script, ROOT, self.study.domain), "toolchain": self.toolchain}
+        params |= {"asked": self.study.name} if "asked" in OF_RULE[job.rule] else {}
         words = sorted(map(str, Path("resources/words").glob("*.txt")))
-        self.run(
-            "blueprints", {"words": words}, {"blueprints": "data/blueprints.jsonl", "refused": "data/refused.jsonl"}
-        )
-        inputs = {"blueprints": "data/blueprints.jsonl", "refused": "data/refused.jsonl"}
-        with self.pretend("cases", inputs, {"cases": "data/cases.jsonl", "rejects": "data/rejects.jsonl"}) as job:
-            Path(job.output.cases).write_bytes(Path(job.input.blueprints).read_bytes())
-            Path(job.output.rejects).touch()
-        both = {"cases": "data/cases.jsonl", "splits": "data/splits.json"}
-        self.run("splits", {"cases": "data/cases.jsonl"}, {"splits": "data/splits.json"})
-        self.run("leakage", both, {"gate": "gates/leakage.json"})
-        self.run("prompts", both, {"pool": "data/pool.parquet", "holdout": "data/holdout.parquet"})
-        self.run("traces", both, {"traces": "data/sft.parquet"})
-        shown = {"traces": "data/sft.parquet", "pool": "data/pool.parquet", "holdout": "data/holdout.parquet"}
-        self.run("parity", both | shown, {"gate": "gates/parity.json"})
+        inputs = dict(job.inputs) | ({"words": words} if job.rule == "blueprints" else {})
+        shared = {"input": Files(inputs), "output": Files(job.outputs), "config": {}, "log": [f"logs/{job.name}.log"]}
+        named = {"wildcards": Named(job.wildcards), "params": Named(params)}
+        return SimpleNamespace(rule=job.rule, threads=params.get("threads", 1), **shared, **named)
 
-    def make_trainings(self) -> None:
-        """The SFT model, and groups, steps and decisions of every run; no weight is in any of them."""
-        outputs = {"model": "sft/model", "steps": "sft/steps.jsonl", "record": "sft/record.json"}
-        with self.pretend("sft", {"traces": "data/sft.parquet"}, outputs) as job:
-            write_model(Path(job.output.model))
-            Path(job.output.steps).write_text("{}\n")
-            job.write_json(job.output.record, {"tokens_learned": 1})
+    def make_cases(self, job: Job) -> None:
+        """Blueprints that nothing has played."""
+        Path(job.output.cases).write_bytes(Path(job.input.blueprints).read_bytes())
+        Path(job.output.rejects).touch()
 
-    def make_samples(self) -> None:
-        """Probes and evaluations, the ties gates on the SFT model's probe, and the trainings."""
-        self.sampled("probe", "sft", ("probe",), "pool", self.study.probe.samples)
-        for arm in self.study.arms:
-            self.run("ties", {"probe": "probes/sft/rollouts.parquet"}, {"gate": f"gates/ties/{arm}.json"}, arm=arm)
-        for run in self.study.trained_runs:
-            self.trained(run)
-            self.sampled("probe", run, ("probe",), "pool", self.study.probe.samples)
-        for run in self.study.runs:
-            for rep in self.study.repetitions:
-                self.sampled("evaluation", run, ("eval", rep), "holdout", self.study.evaluation.k, rep=str(rep))
+    def make_base(self, job: Job) -> None:
+        """No weight is in it."""
+        write_model(Path(job.output.model))
+        Path(job.output.steps).write_text("{}\n")
 
-    def trained(self, run: str) -> None:
-        """One training: two groups a step, of the cases that its seed gives."""
+    def make_tokens(self, job: Job) -> None:
+        """Nothing was counted."""
+        job.write_json(Path(job.output.tokens), {})
+        job.write_json(Path(job.output.sample), {})
+
+    def make_sft(self, job: Job) -> None:
+        """A model without weights."""
+        self.make_base(job)
+        job.write_json(Path(job.output.record), {"tokens_learned": 1})
+
+    def make_trial(self, job: Job) -> None:
+        """The decision of the groups of the first steps."""
+        run, rule = run_name(job.wildcards.arm, int(job.wildcards.seed)), self.study.rlvr.trial
+        groups = [group for group in self.groups(run) if group["step"] <= rule.steps]
+        job.write_json(Path(job.output.trial), {"work": "w", "groups": len(groups), "ran": True})
+        steps, flags = [group["step"] for group in groups], [group["tied"] for group in groups]
+        decision = gates.trial_of_groups(run, steps, flags, max_tied=rule.max_tied, steps_under=rule.steps_under)
+        gates.write(Path(job.output.decision), decision)
+
+    def make_rlvr(self, job: Job) -> None:
+        """A model without weights, and the records of its steps and groups."""
+        groups = self.groups(run_name(job.wildcards.arm, int(job.wildcards.seed)))
+        write_model(Path(job.output.model))
+        write_lines(job.output.groups, groups)
+        write_lines(job.output.steps, [step_of(groups, step + 1) for step in range(self.study.rlvr.steps)])
+
+    def make_probe(self, job: Job) -> None:
+        """Samples of the pool."""
+        self.sampled(job, ("probe",), "pool", self.study.probe.samples, 0)
+
+    def make_evaluation(self, job: Job) -> None:
+        """Samples of the held-out cases."""
+        repetition = int(job.wildcards.rep)
+        self.sampled(job, ("eval", repetition), "holdout", self.study.evaluation.k, repetition)
+
+    def groups(self, run: str) -> list[Row]:
+        """All groups of a training, of the cases that its seed gives."""
         arm, seed = parse_run(run)
         order = batches(self.prompts("pool"), Run(self.study.root_seed, arm, int(seed or 0)), self.study.rlvr)
-        place, names = f"arms/{arm}/seed{seed}", {"arm": arm, "seed": str(seed)}
-        groups = [self.group(arm, at // 2 + 1, at % 2, shown) for at, shown in enumerate(order)]
-        ties = {"ties": f"gates/ties/{arm}.json", "pool": "data/pool.parquet"}
-        outputs = {"trial": f"{place}/trial.json", "decision": f"{place}/decision.json"}
-        with self.pretend("trial", ties, outputs, **names) as job:
-            job.write_json(job.output.trial, {"work": "w", "groups": 4, "ran": True})
-            tied = [group for group in groups if group["step"] <= 2]
-            steps, flags = [group["step"] for group in tied], [group["tied"] for group in tied]
-            gates.write(Path(job.output.decision), gates.trial_of_groups(run, steps, flags, max_tied=1.5))
-        outputs = {"model": f"{place}/model", "steps": f"{place}/steps.jsonl", "groups": f"{place}/groups.jsonl"}
-        with self.pretend("rlvr", {"decision": f"{place}/decision.json"}, outputs, **names) as job:
-            write_model(Path(job.output.model))
-            write_lines(job.output.groups, groups)
-            write_lines(job.output.steps, [step_of(groups, step) for step in range(1, 5)])
+        a_step = self.study.rlvr.prompts
+        return [self.group(arm, at // a_step + 1, at % a_step, shown) for at, shown in enumerate(order)]
 
     def group(self, arm: str, step: int, number: int, shown: tuple[Any, list[Message]]) -> Row:
         """One group, its rollouts of both kinds."""
@@ -185,11 +174,14 @@ class Large:
             self.reader = self.domain.reader(self.cases)
         return prompts_of(self.paths.prompts(split), self.cases)
 
-    def conversation(self, case: Any, messages: Any, kind: int) -> tuple[list[Row], Row]:
-        """A conversation that gives up, one whose test fails, or one whose test succeeds, with its facts."""
+    def conversation(self, case: Any, messages: Any, kind: int, number: int = 0) -> tuple[list[Row], Row]:
+        """A conversation that gives up, one whose test fails, or one whose test succeeds, with its facts.
+
+        number: stands in its text, so that no two are alike and nothing that was read before helps.
+        """
         turns = [dict(message) for message in messages]
         call = format_call("cargo_test", "c1", {"project_path": f"crates/{case.case_id}"})
-        said = [call, "FINAL: done."] if kind else ["I give up."]
+        said = [call, f"FINAL: done, {number}."] if kind else [f"I give up, {number}."]
         reply = format_result(
             "c1", ok=kind == 2, stdout="test result: FAILED. 1 passed; 1 failed;" * (kind == 1), stderr=""
         )
@@ -198,28 +190,22 @@ class Large:
         facts = {"compiled": kind > 0, "phase": 4 * (kind > 0), "tests_passed": kind, "tests_total": 2 * (kind > 0)}
         return turns, facts | {"tampered": [], "calls": []}
 
-    def sampled(
-        self, rule: str, run: str, stream: tuple[str | int, ...], split: str, samples: int, rep: str = "0"
-    ) -> None:
+    def sampled(self, job: Job, stream: tuple[str | int, ...], split: str, samples: int, repetition: int) -> None:
         """One table of rollouts with its timings, and of an evaluation with its summary."""
-        folder = f"evals/{run}/rep{rep}" if rule == "evaluation" else f"probes/{run}"
-        names = {"run": run, "rep": rep} if rule == "evaluation" else {"run": run}
-        arm, seed = parse_run(run)
-        outputs = {"rollouts": f"{folder}/rollouts.parquet", "timings": f"{folder}/timings.parquet"}
-        outputs |= {"summary": f"{folder}/summary.json"} if rule == "evaluation" else {}
-        model = "sft/model" if seed is None else f"arms/{arm}/seed{seed}/model"
-        plan = Plan(self.study.root_seed, stream, arm, seed, int(rep), samples, 8, 20)
-        with self.pretend(rule, {"model": model, "prompts": f"data/{split}.parquet"}, outputs, **names) as job:
-            rows = [self.rollout(plan, case, said, s) for case, said in self.prompts(split) for s in range(samples)]
-            tables.write_table(Path(job.output.rollouts), map(as_arrow, rows), tables.rollouts(FACTS))
-            tables.write_table(Path(job.output.timings), [], tables.TIMINGS)
-            if rule == "evaluation":
-                job.write_json(job.output.summary, summary(plan, rows, stopped=None))
+        arm, seed = parse_run(job.wildcards.run)
+        plan = Plan(self.study.root_seed, stream, arm, seed, repetition, samples, 8, 20)
+        rows = [self.rollout(plan, case, said, s) for case, said in self.prompts(split) for s in range(samples)]
+        rows.sort(key=lambda row: (row["case_id"], row["sample"]))
+        tables.write_table(Path(job.output.rollouts), map(as_arrow, rows), tables.rollouts(FACTS))
+        tables.write_table(Path(job.output.timings), [], tables.TIMINGS)
+        if job.output.get("summary"):
+            job.write_json(job.output.summary, summary(plan, rows, stopped=None))
 
     def rollout(self, plan: Plan, case: Any, messages: Any, sample: int) -> Row:
         """One rollout; which kind it is, its seed says."""
         names = (*plan.stream, case.case_id, sample)
-        turns, facts = self.conversation(case, messages, derive(plan.root_seed, *names, plan.training_seed or 0) % 3)
+        drawn = derive(plan.root_seed, *names, plan.arm, plan.training_seed or 0)
+        turns, facts = self.conversation(case, messages, drawn % 3, drawn)
         told = self.reader.read(StoredRollout(case.case_id, turns, "final", facts))
         seeds = iter(derive(plan.root_seed, *names, turn) for turn in range(9))
         marked = [
@@ -243,34 +229,6 @@ class Large:
         rewards = {plan.arm: told.rewards[plan.arm]} if plan.arm in told.rewards else {}
         counts = {"new_tokens": 20 * sum(turn["tokens"] is not None for turn in marked), "truncated": False}
         return about | place | {"root_seed": plan.root_seed, "turns": marked, "rewards": rewards} | outcome | counts
-
-    def make_statistics(self) -> None:
-        """Summaries, analysis, audits and page, by their scripts."""
-        runs, reps, arms = self.study.runs, self.study.repetitions, list(self.study.arms)
-        places = [f"arms/{arm}/seed{seed}" for arm in arms for seed in self.study.training_seeds]
-        rollouts = {"rollouts": [f"evals/{run}/rep{rep}/rollouts.parquet" for run in runs for rep in reps]}
-        probes = {"probes": [f"probes/{run}/rollouts.parquet" for run in runs]}
-        of = {
-            name: [f"{place}/{name}.{kind}" for place in places]
-            for name, kind in (("decision", "json"), ("groups", "jsonl"), ("steps", "jsonl"))
-        }
-        decisions, trained = {"decisions": of["decision"]}, {"groups": of["groups"], "steps": of["steps"]}
-        for arm in arms:
-            own = [path for path in rollouts["rollouts"] if path.startswith(f"evals/{arm}-")]
-            its = [path for path in of["decision"] if path.startswith(f"arms/{arm}/")]
-            self.run("arm", {"rollouts": own, "decisions": its}, {"summary": f"arms/{arm}/summary.json"}, arm=arm)
-        made = {"analysis": "stats/analysis.json", "tables": "stats/tables"}
-        self.run("analysis", rollouts | probes | decisions, made)
-        made = {"audits": "audits/audits.json", "tables": "audits/tables", "figures": "audits/figures"}
-        self.run("audits", {"cases": "data/cases.jsonl"} | rollouts | probes | trained, made)
-        gates_of = {
-            "gates": ["gates/leakage.json", "gates/parity.json"],
-            "ties": [f"gates/ties/{arm}.json" for arm in arms],
-        }
-        inputs = {"analysis": "stats/analysis.json", "audits": "audits/audits.json", "sft": "sft/record.json"}
-        made = {"page": "report/index.html", "viewer": "report/viewer.html", "rollouts": "report/rollouts"}
-        made |= {"figures": "report/figures", "tables": "report/tables"}
-        self.run("report", inputs | gates_of | decisions | trained | rollouts | probes, made)
 
 
 def step_of(groups: list[Row], step: int) -> Row:
@@ -298,3 +256,8 @@ def write_model(folder: Path) -> None:
 def write_lines(path: str, rows: list[Row]) -> None:
     """One JSON object a line."""
     Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def flat(files: Mapping[str, str | list[str]]) -> list[str]:
+    """The paths of a job's inputs or outputs."""
+    return [path for item in files.values() for path in ([item] if isinstance(item, str) else item)]

@@ -2,9 +2,9 @@
 
     ./dev python benchmarks/verify.py [--keep]
 
-The study is made up (`large_study.py`): 10 runs, 6 repetitions, 150 cases and 8 samples are 72,000 rollouts; its
-records, statistics, audits and page are real. `tiebreak verify --regrade none` runs in a process of its own, whose peak
-memory is read. For scale, another process reads the same tables once with pyarrow, rows as Python objects, no more.
+The study is made up (`large_study.py`): 10 runs, 6 repetitions, 150 cases and 8 samples are 72,000 rollouts, no two of
+them alike; its records, statistics, audits and page are real. `tiebreak verify --regrade none` runs in a process of its
+own, whose peak memory is read. For scale, another process reads the same tables once with pyarrow, rows as Python objects, no more.
 """
 
 import argparse
@@ -64,10 +64,13 @@ def main() -> None:
         found: dict[str, Any] = {"runs": runs, "rollouts": rollouts}
         found["release_bytes"] = sum(path.stat().st_size for path in release.rglob("*") if path.is_file())
         for side in ("verify", "read"):
-            command = [sys.executable, str(here / "benchmarks/verify.py"), "--side", side, str(release)]
+            own = [sys.executable, str(here / "benchmarks/verify.py"), "--side", side, str(release)]
+            command = ["sh", "-c", '"$@"; exit $?', "sh", *own]  # else its peak would begin with this process's own
             done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=here)
             found[side] = json.loads(done.stdout.splitlines()[-1])
             print(side, found[side], flush=True)
+        if failed := found["verify"].pop("failed"):
+            sys.exit(f"the release does not verify, so its time says nothing: {failed[0]}")
     if options.keep:
         keep("verify", found)
 

@@ -8,7 +8,18 @@ from typing import Any
 
 from tiebreak.digest import bytes_digest
 
-CODE = ("src", "scripts", "rules", "config", "resources", "Snakefile", "requirements", "pyproject.toml", "dev")
+CODE = (
+    "src",
+    "scripts",
+    "rules",
+    "config",
+    "resources",
+    "benchmarks",
+    "Snakefile",
+    "requirements",
+    "pyproject.toml",
+    "dev",
+)
 MOST_BYTES = 1 << 20
 MOST_NAMES = 50
 
