@@ -4,7 +4,8 @@
 
 The study is made up (`large_study.py`): 10 runs, 6 repetitions, 150 cases and 8 samples are 72,000 rollouts, no two of
 them alike; its records, statistics, audits and page are real. `tiebreak verify --regrade none` runs in a process of its
-own, whose peak memory is read. For scale, another process reads the same tables once with pyarrow, rows as Python objects, no more.
+own, whose peak memory is read. For scale, another process reads the same tables once with pyarrow, rows as Python
+objects, no more.
 """
 
 import argparse
