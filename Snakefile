@@ -73,3 +73,7 @@ include: "rules/publish.smk"
 
 onstart:
     preflight()
+
+
+onsuccess:
+    checks.announce_page(workflow, PATHS)

@@ -1,11 +1,13 @@
 """Which targets are refused before Snakemake looks for a rule that makes them."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tiebreak.errors import ConfigError
-from tiebreak.preflight import allotment, check_targets
+from tiebreak.paths import Paths
+from tiebreak.preflight import allotment, announce_page, check_targets
 from tiebreak.study import load
 
 STUDY = load("laptop", Path(__file__).parents[1])
@@ -55,3 +57,13 @@ def test_a_dry_run_says_who_would_get_which_gpus() -> None:
     ]
     assert allotment({("rlvr", 4): 1}, ["0"]) == ["  rlvr: 1 job with 4 GPUs each, not on this machine, which has 1"]
     assert allotment({}, ["0"]) == []
+
+
+def test_a_run_that_led_to_the_report_says_where_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    for rules, said in (
+        (["cases"], ""),
+        (["cases", "report"], "tiebreak: the report is results/mine/report/index.html\n"),
+    ):
+        jobs = [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in rules]
+        announce_page(SimpleNamespace(dag=SimpleNamespace(jobs=jobs)), Paths("mine"))
+        assert capsys.readouterr().err == said

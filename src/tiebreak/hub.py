@@ -34,7 +34,7 @@ def hub_words(kind: str, name: str, revision: str, error: type[TiebreakError]) -
         raise error(f"{place}: the hub has no such {kind}, or it is private (set HF_TOKEN)") from None
     except (IncompleteSnapshotError, CachedRepoTreeNotFoundError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         raise error(
-            f"{place}: the hub cannot be reached, and the copy in its cache is not whole; run once with network"
+            f"{place}: the hub cannot be reached, and there is no whole copy in its cache; run once with network"
         ) from None
     except (ConnectError, ConnectTimeout) as problem:
         raise error(

@@ -156,6 +156,12 @@ def announce_retraining(workflow: Any, study: Study, paths: Paths) -> None:
         print(announcement(again, study), file=sys.stderr)
 
 
+def announce_page(workflow: Any, paths: Paths) -> None:
+    """At the end of a run that led to the report, say where it is."""
+    if any(job.rule.name == "report" for job in workflow.dag.jobs):
+        print(f"tiebreak: the report is {paths.report}", file=sys.stderr)
+
+
 def announce_devices(workflow: Any) -> None:
     """At the end of a dry run, say which jobs would take GPUs, and how they share those of this machine."""
     if not workflow.dryrun or getattr(workflow, "_dag", None) is None:

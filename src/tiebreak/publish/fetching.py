@@ -14,6 +14,8 @@ def folder_of(name: str, revision: str | None) -> Path:
                 f"--revision {revision}: {name} is a folder here; a revision is for a dataset, owner/name"
             )
         return Path(name)
+    if Path(name).exists():
+        raise DataError(f"{name}: is a file; name the folder of a release (it holds manifest.json) or its dataset")
     if name.count("/") != 1 or name.startswith((".", "/")):
         raise DataError(f"{name}: there is no such folder, and it is no name of a dataset (owner/name)")
     from huggingface_hub import snapshot_download

@@ -86,14 +86,14 @@ def test_without_network_a_whole_copy_serves_and_a_part_does_not(hub: Hub, monke
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert fetch(NAME, COMMIT, ["specs.jsonl"]) == found
     with pytest.raises(
-        DataError, match="cannot be reached, and the copy in its cache is not whole|the download failed"
+        DataError, match="cannot be reached, and there is no whole copy in its cache|the download failed"
     ):
         fetch(NAME, COMMIT)
 
 
 def test_without_network_and_without_a_copy(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(DataError, match="the hub cannot be reached, and the copy in its cache is not whole"):
+    with pytest.raises(DataError, match="the hub cannot be reached, and there is no whole copy in its cache"):
         fetch(NAME, COMMIT)
 
 
