@@ -19,6 +19,7 @@ from tiebreak.training.run import Run
 
 RUN, NAMES = "dense-seed1", ("a", "b", "c")
 RLVR = {"steps": 4, "prompts": 2, "group": 2, "tool_rounds": 1, "turn_tokens": 8, "learning_rate": 1e-3}
+LABELS = {"family": "f", "template": "t"}
 Groups = list[dict[str, Any]]
 
 
@@ -29,9 +30,8 @@ def asked(name: str) -> list[Message]:
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
     """A pool of three cases, and a trial of two steps that went on."""
-    cases = {name: SimpleNamespace(case_id=name) for name in NAMES}
-    labels = {"family": "f", "template": "t", "difficulty": "easy"}
-    rows = [{"case_id": name, **labels, "prompt": prompt(asked(name))} for name in NAMES]
+    cases = {name: SimpleNamespace(case_id=name, family="f", template="t") for name in NAMES}
+    rows = [{"case_id": name, **LABELS, "difficulty": "easy", "prompt": prompt(asked(name))} for name in NAMES]
     paths, rlvr = Paths("s", tmp_path), Rlvr.model_validate(RLVR | {"trial": {"steps": 2}})
     tables.write_table(paths.prompts("pool"), rows, tables.PROMPTS)
     decide(paths, trial=True, ties=True)
@@ -49,7 +49,7 @@ def right(steps: int) -> Groups:
     """The groups that the seed gives."""
     order = batches(list(NAMES), Run(5, "dense", 1), Rlvr.model_validate(RLVR))
     return [
-        {"step": place // 2 + 1, "group": place % 2, "case_id": name, "turns": [played(name), played(name)]}
+        {"step": place // 2 + 1, "group": place % 2, "case_id": name, "turns": [played(name), played(name)], **LABELS}
         for place, name in enumerate(order[: steps * 2])
     ]
 
@@ -86,6 +86,7 @@ def fewer_samples(groups: Groups) -> None:
         (swap, "dense-seed1: has step 1, group 0 of case"),
         (lambda groups: groups.pop(), "dense-seed1: has no group where"),
         (lambda groups: groups.append(groups[-1]), "give no group"),
+        (lambda groups: groups[2].update(family="g"), "step 2, group 0: family is g, of case"),
         (fewer_samples, "with 1 samples where"),
         (other_prompt, "step 2, group 1, sample 1: its prompt is not the one of case"),
         (lambda groups: groups[0].update(case_id="z"), "of case z with 2 samples where"),

@@ -65,6 +65,12 @@ class Outcome(TypedDict):
     rewards: dict[str, float]
 
 
+def number_of_calls(facts: Mapping[str, Any]) -> int:
+    """How many calls a rollout made: domains keep their number, or the calls themselves."""
+    calls = facts["calls"]
+    return calls if isinstance(calls, int) else len(calls)
+
+
 class Reject(TypedDict):
     """A blueprint that is no case. `step` counts from 1; 0 is the plan or the task as a whole."""
 

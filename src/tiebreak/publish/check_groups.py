@@ -14,6 +14,7 @@ from tiebreak.sampling import prompts_of
 from tiebreak.training.pool import Share, batches, shares
 from tiebreak.training.run import Run
 
+LABELS = ("family", "template")
 Group = Mapping[str, Any]
 Prompts = list[tuple[Any, list[Message]]]
 
@@ -23,15 +24,19 @@ def unbound(context: Context, run: str, groups: Sequence[Group]) -> Iterator[str
     shown = pool(context, run)
     if context.study.rlvr.trainer == "trl":
         yield from out_of_order(context, run, groups, shown)
-    by_case = {case.case_id: prompt(messages) for case, messages in shown}
+    by_id = {case.case_id: (case, prompt(messages)) for case, messages in shown}
     for group in groups:
         place = f"{run}: step {group['step']}, group {group['group']}"
-        if group["case_id"] not in by_case:
+        if group["case_id"] not in by_id:
             yield f"{place}: case {group['case_id']} is not of the pool"
             continue
+        case, text = by_id[group["case_id"]]
+        for name in LABELS:
+            if group[name] != getattr(case, name):
+                yield f"{place}: {name} is {group[name]}, of case {case.case_id} it is {getattr(case, name)}"
         for sample, turns in enumerate(group["turns"]):
-            if prompt(opening(turns)) != by_case[group["case_id"]]:
-                yield f"{place}, sample {sample}: its prompt is not the one of case {group['case_id']} in the pool"
+            if prompt(opening(turns)) != text:
+                yield f"{place}, sample {sample}: its prompt is not the one of case {case.case_id} in the pool"
 
 
 def out_of_order(context: Context, run: str, groups: Sequence[Group], shown: Prompts) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from tiebreak.audits.stored import json_lines
 from tiebreak.chat import Message
-from tiebreak.domains.base import Domain, Episode
+from tiebreak.domains.base import Domain, Episode, number_of_calls
 from tiebreak.paths import parse_run
 from tiebreak.publish.check_rollouts import Field, rows, sampled
 from tiebreak.publish.context import Context
@@ -146,7 +146,7 @@ def trained(context: Context, file: str, run: str, group: Mapping[str, Any]) -> 
     paid = context.domain.facts.get_field_index(PROMPT_TOKENS) < 0
     for sample, turns in enumerate(group["turns"]):
         place = {"run": run, "step": group["step"], "group": group["group"], "case": group["case_id"], "sample": sample}
-        outcome = {name: group[name][sample] for name in ("valid", "success", "graded")}
+        outcome = {name: group[name][sample] for name in ("valid", "success", "graded", "calls") if name in group}
         shared = (file, place, group["case_id"], turns, rounds, group["stop"][sample], outcome)
         rewards, terms = (({arm: group[name][sample]} if paid else {}) for name in ("rewards", "terms"))
         yield Told(*shared, rewards, terms)
@@ -160,7 +160,7 @@ def first_difference(context: Context, batch: Sequence[Told]) -> Difference | No
         episodes = play_again(domain, context.cases, alike)
         outcomes, grades = domain.outcomes(episodes), domain.grades(episodes)
         for told, episode, outcome, graded in zip(alike, episodes, outcomes, grades, strict=True):
-            anew = dict(outcome) | {"graded": graded}
+            anew = dict(outcome) | {"graded": graded, "calls": number_of_calls(outcome["facts"])}
             for field, found, right in apart(context, told, episode, anew):
                 return Difference(told.file, field, found, right, told.place)
     return None

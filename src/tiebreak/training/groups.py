@@ -1,14 +1,14 @@
 """A step's groups: played by our own loop, recorded, and handed to the trainer as the rows that it wants."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
 from tiebreak.chat import Message, prompt
-from tiebreak.domains.base import Domain, Outcome
+from tiebreak.domains.base import Domain, Outcome, number_of_calls
 from tiebreak.engines.base import Sampling
 from tiebreak.engines.hf import HfEngine
 from tiebreak.errors import TrainingError
@@ -118,12 +118,6 @@ def check_whole(played: Sequence[Played]) -> None:
             f"{failed} of {len(played)} rollouts of this step ended in an error of the engine, whose log tells more; "
             "run again: the training goes on from its last checkpoint"
         )
-
-
-def number_of_calls(facts: Mapping[str, Any]) -> int:
-    """How many calls a rollout made: domains keep their number, or the calls themselves."""
-    calls = facts["calls"]
-    return calls if isinstance(calls, int) else len(calls)
 
 
 def trainer_rows(played: Sequence[Played], dead: Collection[int]) -> dict[str, Any]:
