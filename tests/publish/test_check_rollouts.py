@@ -1,7 +1,8 @@
 """A failure that is stored as an infrastructure error, so that it counts nowhere, is told from a real one."""
 
-from types import SimpleNamespace
-from typing import Any, cast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tiebreak.domains.rust.verdicts import Judge
 from tiebreak.publish.check_rollouts import Key, Sampled, broken, counted
 from tiebreak.seeds import stream
 
-PLAN = cast(Sampled, SimpleNamespace(tool_rounds=8))
+PLAN = Sampled(Path("rollouts.parquet"), "sft", ("probe",), 0, [], 1, tool_rounds=8, turn_tokens=64)
 
 
 @pytest.fixture(scope="module")
@@ -57,4 +58,11 @@ def test_what_ended_otherwise_and_what_said_nothing_are_no_matter_of_this(shown:
 
 def test_a_cut_rollout_is_no_error() -> None:
     row = {"turns": [], "new_tokens": 0, "truncated": True, "stop": "error"}
-    assert ("truncated", True, False) in list(counted(row))
+    assert ("truncated", True, False) in list(counted(PLAN, row))
+
+
+def test_a_turn_has_no_more_tokens_than_the_study_allows() -> None:
+    turn = {"role": "assistant", "tokens": 9}
+    row = {"turns": [turn], "new_tokens": 9, "truncated": False, "stop": "final"}
+    found, right = ({name: (a, b) for name, a, b in counted(replace(PLAN, turn_tokens=n), row)} for n in (8, 9))
+    assert found["most tokens of a turn"] == (9, 8) and right["most tokens of a turn"] == (9, 9)

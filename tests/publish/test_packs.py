@@ -1,6 +1,8 @@
 """Packs: the same members give the same bytes, and come out as they went in; what no pack of ours holds is refused."""
 
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.errors import DataError
-from tiebreak.publish.packs import unpack, write_pack
+from tiebreak.publish.packs import MOMENT, PLAIN_FILE, unpack, write_pack
 
 
 @given(st.dictionaries(st.sampled_from(["a/b.csv", "a/c.parquet", "d.json", "e/f/g"]), st.binary(max_size=300)))
@@ -71,8 +73,10 @@ def test_a_pack_that_cannot_be_read_is_named(tmp_path: Path, damage: str) -> Non
 
 def test_a_member_under_a_member_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
-        archive.writestr("a", "1")
-        archive.writestr("a/b", "2")
+        for name in ("a", "a/b"):
+            info = zipfile.ZipInfo(name, MOMENT)
+            info.external_attr = PLAIN_FILE
+            archive.writestr(info, "1")
     with pytest.raises(DataError, match=r"p\.zip: cannot be unpacked"):
         unpack(tmp_path / "p.zip", tmp_path / "out")
 
@@ -108,3 +112,23 @@ def test_bytes_before_the_first_member_or_another_order_are_refused(tmp_path: Pa
         archive.writestr("a", "1")
     with pytest.raises(DataError, match="order of their names"):
         unpack(tmp_path / "order.zip", tmp_path / "out")
+
+
+def test_bytes_behind_the_end_of_a_deflated_member_are_refused(tmp_path: Path) -> None:
+    text = b"words " * 100
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    body = deflate.compress(text) + deflate.flush() + b"hidden"
+    name, sizes = b"a", (zlib.crc32(text), len(body), len(text), 1)
+    first = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 33, *sizes, 0) + name + body
+    shared = struct.pack("<4s6H3L5H2L", b"PK\1\2", 788, 20, 0, 8, 0, 33, *sizes, 0, 0, 0, 0, 0o100644 << 16, 0)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(shared + name), len(first), 0)
+    (tmp_path / "p.zip").write_bytes(first + shared + name + end)
+    with pytest.raises(DataError, match="member a holds bytes behind its end"):
+        unpack(tmp_path / "p.zip", tmp_path / "out")
+
+
+def test_a_member_with_a_time_of_its_own_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a", (2026, 1, 1, 0, 0, 0)), "1")
+    with pytest.raises(DataError, match="member a has a time or rights of its own"):
+        unpack(tmp_path / "p.zip", tmp_path / "out")

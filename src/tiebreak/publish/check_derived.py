@@ -97,7 +97,7 @@ def check_training(context: Context) -> Iterator[Verdict]:
             detail = (
                 "its groups are of the pool's cases in the seed's order; counts, ties, rewards and rates are those "
             )
-            detail += "of its groups; losses and times need the training"
+            detail += "of its groups; numbers of tokens, losses and times need the training"
             yield Verdict(name, "bit-exact", detail, len(steps))
 
 
@@ -125,6 +125,9 @@ def numbers_of(groups: list[dict[str, Any]]) -> dict[str, float | None]:
     said = [sum(turn["role"] == "assistant" for turn in turns) for group in groups for turns in group["turns"]]
     return {
         "rollouts": len(tokens),
+        "tied_fraction": fmean(group["tied"] for group in groups),
+        "errors": len(tokens) - len(rewards),
+        "truncated": sum(stop == "tokens" for group in groups for stop in group["stop"]),
         "reward_mean": fmean(rewards) if rewards else None,
         "reward_std": pstdev(rewards) if rewards else None,
         **{f"{name}_rate": fmean(flags) for name, flags in whole.items()},

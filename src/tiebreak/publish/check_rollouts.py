@@ -47,7 +47,7 @@ class Sampled:
     """What one table of rollouts must hold: `samples` of every prompt, drawn from the seeds of `stream`.
 
     budgets: of calls, each sampled anew and one after the other in the table; () is the toolbox's own, once.
-    tool_rounds: how many turns with calls a conversation has at most.
+    tool_rounds: how many turns with calls a conversation has at most; turn_tokens: how many tokens a turn has at most.
     """
 
     path: Path
@@ -59,6 +59,7 @@ class Sampled:
     stopped: bool = False
     budgets: tuple[int, ...] = ()
     tool_rounds: int = 0
+    turn_tokens: int = 0
 
     @property
     def rows(self) -> int:
@@ -82,10 +83,12 @@ def sampled(context: Context) -> list[Sampled]:
         if held := context.budgets:
             under = Sampled(paths.budgets(run), run, ("eval", 0), 0, holdout, study.evaluation.k, stopped, held)
             found.append(under)
-    found = [replace(plan, tool_rounds=study.evaluation.tool_rounds) for plan in found]
+    own = study.evaluation
+    found = [replace(plan, tool_rounds=own.tool_rounds, turn_tokens=own.turn_tokens) for plan in found]
     if study.rlvr.pool is not None:
-        path, rounds = paths.root / "probes" / "bands" / "rollouts.parquet", study.rlvr.tool_rounds
-        found.append(Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples, tool_rounds=rounds))
+        path, limits = paths.root / "probes" / "bands" / "rollouts.parquet", study.rlvr
+        asked = Sampled(path, "sft", ("bands",), 0, pool, study.rlvr.pool.samples)
+        found.append(replace(asked, tool_rounds=limits.tool_rounds, turn_tokens=limits.turn_tokens))
     return found
 
 
@@ -186,7 +189,7 @@ def fields(context: Context, plan: Sampled, row: Row, wanted: Key, read: Reading
         labels(context, plan, row, wanted),
         opening(turns, wanted.messages),
         seeds(context, plan, row),
-        counted(row),
+        counted(plan, row),
         outcomes(row, told),
         rewards(plan, row, told),
         broken(context.domain, plan, row, wanted),
@@ -226,10 +229,11 @@ def seeds(context: Context, plan: Sampled, row: Row) -> Iterator[Field]:
         yield f"turns[{number}].sampling_seed", turn["sampling_seed"], right
 
 
-def counted(row: Row) -> Iterator[Field]:
-    """Tokens of the turns against their sum, and truncation against how it stopped."""
+def counted(plan: Sampled, row: Row) -> Iterator[Field]:
+    """Tokens of the turns against their sum and their limit, and truncation against how it stopped."""
     own = [turn["tokens"] or 0 for turn in row["turns"] if turn["role"] == "assistant"]
     yield "new_tokens", row["new_tokens"], sum(own)
+    yield "most tokens of a turn", max(own, default=0), min(max(own, default=0), plan.turn_tokens)
     yield "truncated", row["truncated"], row["stop"] == "tokens"
 
 

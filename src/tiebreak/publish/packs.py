@@ -1,5 +1,6 @@
 """Many small files as one: a zip whose bytes depend on its members' names and bytes alone."""
 
+import os
 import struct
 import zipfile
 import zlib
@@ -46,6 +47,7 @@ def unpack(pack: Path, root: Path) -> list[str]:
             check_nothing_else(pack, infos)
             for info in infos:
                 write_member(archive, info, root / info.filename)
+                check_end(pack, info)
     except BROKEN as error:
         raise DataError(f"{pack}: cannot be unpacked ({error}); fetch the release again") from None
     return [info.filename for info in infos]
@@ -69,12 +71,29 @@ def check_nothing_else(pack: Path, infos: list[zipfile.ZipInfo]) -> None:
     """Refuse bytes that belong to no member, in comments, extra fields or gaps: nothing would ever compare them."""
     if [info.filename for info in infos] != sorted(info.filename for info in infos):
         raise DataError(f"{pack}: its members do not stand in the order of their names; it is no release's")
-    if max((info.file_size for info in infos), default=0) >= ZIP64:
-        return  # with sizes of 64 bits headers are longer
-    headers = sum(LOCAL + CENTRAL + 2 * len(info.filename.encode()) for info in infos)
-    expected = headers + sum(info.compress_size for info in infos) + END
-    if (found := pack.stat().st_size) != expected:
-        raise DataError(f"{pack}: has {found} bytes, its members come to {expected}; it is no release's")
+    if max((info.file_size for info in infos), default=0) < ZIP64:  # else headers hold sizes of 64 bits and are longer
+        headers = sum(LOCAL + CENTRAL + 2 * len(info.filename.encode()) for info in infos)
+        expected = headers + sum(info.compress_size for info in infos) + END
+        if (found := pack.stat().st_size) != expected:
+            raise DataError(f"{pack}: has {found} bytes, its members come to {expected}; it is no release's")
+    if odd := [info for info in infos if (info.date_time, info.external_attr) != (MOMENT, PLAIN_FILE)]:
+        raise DataError(f"{pack}: member {odd[0].filename} has a time or rights of its own; it is no release's")
+
+
+def check_end(pack: Path, info: zipfile.ZipInfo) -> None:
+    """Refuse bytes behind the end of a member's deflated stream, which unpacking passes over."""
+    if info.compress_type != zipfile.ZIP_DEFLATED:
+        return
+    reader, left = zlib.decompressobj(-zlib.MAX_WBITS), info.compress_size
+    with pack.open("rb") as file:
+        file.seek(info.header_offset)
+        file.seek(sum(struct.unpack("<HH", file.read(LOCAL)[-4:])), os.SEEK_CUR)  # its name and extra field
+        while left and not reader.eof:
+            chunk = file.read(min(CHUNK, left))
+            reader.decompress(chunk)
+            left -= len(chunk)
+    if left or reader.unused_data:
+        raise DataError(f"{pack}: member {info.filename} holds bytes behind its end; it is no release's")
 
 
 def write_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
