@@ -121,6 +121,14 @@ def forge_step(lines: list[Any]) -> None:
     lines[0]["reward_mean"] += 1
 
 
+def more_cut(lines: list[Any]) -> None:
+    lines[0]["truncated"] += 1
+
+
+def other_template(lines: list[Any]) -> None:
+    lines[0]["template"] = "another"
+
+
 def forge_group(lines: list[Any]) -> None:
     lines[0]["rewards"] = [reward + 1 for reward in lines[0]["rewards"]]
 
@@ -245,6 +253,10 @@ CORRUPTIONS: dict[str, Callable[[Path], object]] = {
         "data/holdout.parquet", lambda path: edit_rows(path, first_row(prompt="<|im_start|>user\nhi\n<|im_end|>"))
     ),
     "edited step": member("arms/dense/seed0/steps.jsonl", lambda path: edit_lines(path, forge_step)),
+    "edited cuts of a step": member("arms/dense/seed0/steps.jsonl", lambda path: edit_lines(path, more_cut)),
+    "edited template of a group": member(
+        "arms/dense/seed0/groups.jsonl", lambda path: edit_lines(path, other_template)
+    ),
     "edited training reward": member("arms/dense/seed0/groups.jsonl", lambda path: edit_lines(path, forge_group)),
     "swapped groups": member("arms/dense/seed0/groups.jsonl", lambda path: edit_lines(path, swap_groups)),
     "dropped training step": drop_step,
