@@ -22,7 +22,7 @@ from tiebreak.sections.rlvr import Rlvr
 from tiebreak.training import grpo
 from tiebreak.training.checkpoints import last_checkpoint, step_of
 from tiebreak.training.export import CONFIG, export_adapter
-from tiebreak.training.pool import Share, shares
+from tiebreak.training.pool import Share, mixture
 from tiebreak.training.prime_rl.config import Spec, arguments
 from tiebreak.training.prime_rl.training import PrimeTraining, in_folder
 from tiebreak.training.run import Run
@@ -124,7 +124,7 @@ def open_trl(job: Job, rlvr: Rlvr, work: Path) -> TrlTrainer:
         model=Path(job.input.model),
         max_length=job.part("model", Model).max_length,
         work=work,
-        shares=pool_shares(job, rlvr, prompts),
+        shares=mixture(Path(str(job.input.bands)), rlvr, prompts, job.params.root_seed),
         serving=training_server(job, rlvr),
     )
 
@@ -159,14 +159,6 @@ def open_prime_rl(job: Job, rlvr: Rlvr, work: Path) -> PrimeTrainer:
 def groups_until(work: Path, until: int) -> list[dict[str, Any]]:
     """The group records of a training's first steps."""
     return [group for group in stored_groups(work) if group["step"] <= until]
-
-
-def pool_shares(job: Job, rlvr: Rlvr, prompts: Sequence[tuple[Any, Any]]) -> list[Share]:
-    """How often each prompt is shown; none where the study does not mix its pool."""
-    if rlvr.pool is None:
-        return []
-    names = [case.case_id for case, _ in prompts]
-    return shares(Path(str(job.input.bands)), names, rlvr.pool.bands, job.params.root_seed)
 
 
 def stored_groups(work: Path) -> list[dict[str, Any]]:

@@ -1,25 +1,15 @@
-"""Forgeries of a release of the minute study, by name, and forgers that cover them up more or less well.
-
-A corruption takes the folder of a release and changes it. `remake_manifest` is a forger who also mends the manifest,
-`remake_records` one who writes the digests of the forged files into the records as well, and describes the crate anew.
-"""
+"""Forgeries of a release of the minute study, by name: each takes the folder of a release and changes it."""
 
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tiebreak.provenance import path_digest
-from tiebreak.publish import crate, manifest, opened
 from tiebreak.publish.packs import unpack, write_pack
-from tiebreak.publish.records import write_lines
-from tiebreak.publish.release import about, read_study
-from tiebreak.publish.science import science_digest
 from tiebreak.tables import write_table
 
 EVALUATION = "results/evals/dense-seed0/rep1/rollouts.parquet"
@@ -269,33 +259,3 @@ CORRUPTIONS: dict[str, Callable[[Path], object]] = {
     "run made to disappear": member("arms/dense/seed0/model/stopped.json", stop),
     "added file": lambda release: (release / "results" / "more.csv").write_text("a\n1\n"),
 }
-
-
-def remake_manifest(release: Path) -> None:
-    """Mend the manifest: digests of the files, and the science digest."""
-    root = release.parent / "opened"
-    opened.put_results(release, root)
-    names = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
-    science = science_digest(root, names)
-    shutil.rmtree(root)
-    manifest.write(release, replace(manifest.read(release), files=manifest.digests(release), science=science))
-
-
-def remake_records(release: Path) -> None:
-    """Mend the records and the crate as well."""
-    study, records, place = read_study(release), opened.read_records(release), release.parent / "place"
-    opened.put_results(release, place / "results" / study.name)
-    told = {}
-    for record in records:
-        for item in record["outputs"]:
-            if item["name"] != "model" and (place / item["path"]).exists():
-                told[item["path"]] = item["sha256"] = path_digest(place / item["path"])
-    for record in records:
-        for item in record["inputs"]:
-            item["sha256"] = told.get(item["path"], item["sha256"])
-    shutil.rmtree(place)
-    write_lines(release / "records.jsonl", records)
-    (release / crate.NAME).unlink()
-    in_order = sorted(records, key=lambda record: record["started"])
-    crate.write_crate(release, in_order, about(study, manifest.read(release).commit))
-    remake_manifest(release)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from publish.forging import CORRUPTIONS, flip_token, remake_manifest, remake_records
+from publish.forgers import remake_manifest, remake_records
+from publish.forging import CORRUPTIONS, flip_token
 
 from tiebreak.cli import main
 from tiebreak.errors import ConfigError, DataError

@@ -30,6 +30,10 @@ from tiebreak.training.pool import band_rows
 
 OUTCOMES = ["case_id", "stop", "valid", "success", "graded", "truncated"]
 ANEW = "anew"
+FROM_GROUPS = (
+    "groups of the pool's cases in the seed's order; counts, ties, rewards and rates are those of its groups; "
+    "numbers of tokens, losses and times need the training"
+)
 
 
 def check_summaries(context: Context) -> Iterator[Verdict]:
@@ -94,11 +98,7 @@ def check_training(context: Context) -> Iterator[Verdict]:
         if problems:
             yield differs(name, Difference(name, "step", problems[0], "what groups.jsonl says"), len(steps))
         else:
-            detail = (
-                "its groups are of the pool's cases in the seed's order; counts, ties, rewards and rates are those "
-            )
-            detail += "of its groups; numbers of tokens, losses and times need the training"
-            yield Verdict(name, "bit-exact", detail, len(steps))
+            yield Verdict(name, "bit-exact", FROM_GROUPS, len(steps))
 
 
 def step_problems(run: str, groups: list[dict[str, Any]], steps: list[dict[str, Any]]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tiebreak.paths import parse_run
 from tiebreak.prompts import drift, opening
 from tiebreak.publish.context import Context
 from tiebreak.sampling import prompts_of
-from tiebreak.training.pool import Share, batches, shares
+from tiebreak.training.pool import batches, mixture
 from tiebreak.training.run import Run
 
 LABELS = ("family", "template")
@@ -44,7 +44,8 @@ def out_of_order(context: Context, run: str, groups: Sequence[Group], shown: Pro
     study = context.study
     arm, seed = parse_run(run)
     by_prompt = {prompt(messages): case.case_id for case, messages in shown}
-    order = batches(shown, Run(study.root_seed, arm, int(seed or 0)), study.rlvr, mixture(context, shown))
+    wanted_shares = mixture(context.paths.bands, study.rlvr, shown, study.root_seed)
+    order = batches(shown, Run(study.root_seed, arm, int(seed or 0)), study.rlvr, wanted_shares)
     a_step = study.rlvr.prompts
     wanted = [
         (number // a_step + 1, number % a_step, by_prompt[prompt(messages)], study.rlvr.group)
@@ -55,15 +56,6 @@ def out_of_order(context: Context, run: str, groups: Sequence[Group], shown: Pro
         if one != right:
             yield f"{run}: has {in_words(one)} where the pool, its seed and the settings give {in_words(right)}"
             return
-
-
-def mixture(context: Context, shown: Prompts) -> list[Share]:
-    """How often each prompt is shown; none where the study does not mix its pool."""
-    mixed = context.study.rlvr.pool
-    if mixed is None:
-        return []
-    names = [case.case_id for case, _ in shown]
-    return shares(context.paths.bands, names, mixed.bands, context.study.root_seed)
 
 
 def in_words(group: tuple[int, int, str, int] | None) -> str:

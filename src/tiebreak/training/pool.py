@@ -80,6 +80,13 @@ def shares(bands: Path, case_ids: Sequence[str], weights: BandWeights, root_seed
     return [Share(wanted[band[case]], stream(root_seed, "pool", case).random()) for case in case_ids]
 
 
+def mixture(bands: Path, rlvr: Rlvr, prompts: Sequence[tuple[Any, Any]], root_seed: int) -> list[Share]:
+    """How often each prompt, a case with its messages, is shown; none where the study does not mix its pool."""
+    if rlvr.pool is None:
+        return []
+    return shares(bands, [case.case_id for case, _ in prompts], rlvr.pool.bands, root_seed)
+
+
 def one_pass(prompts: Sequence[Any], wanted: Sequence[Share], number: int) -> list[Any]:
     """Pass `number` over the pool, in its order: each prompt as often as its share says; all once without shares."""
     if not wanted:
